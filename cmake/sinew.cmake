@@ -1,0 +1,85 @@
+# sinew_add_precision(NAME SINGLE): the library NAME, its static twin NAME_static (internals visible, for tests) and
+# the command, in one precision.
+#
+# Kernel files (all of src/energy but the choice and batch files, and src/math) are compiled once per lane variant; the
+# rest once.
+
+add_library(sinew_flags INTERFACE)
+target_compile_definitions(sinew_flags INTERFACE _GNU_SOURCE)
+target_compile_options(sinew_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wshadow
+  -Wstrict-prototypes -Wmissing-prototypes -Wno-psabi -fno-math-errno -fno-trapping-math>)
+if(SINEW_WERROR)
+  target_compile_options(sinew_flags INTERFACE -Werror)
+endif()
+if(SINEW_SANITIZE)
+  target_compile_options(sinew_flags INTERFACE -fsanitize=${SINEW_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(sinew_flags INTERFACE -fsanitize=${SINEW_SANITIZE})
+endif()
+
+set(SINEW_X86 FALSE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(SINEW_X86 TRUE)
+endif()
+
+function(sinew_add_variant name single suffix width)
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/energy/energy_*.c ${PROJECT_SOURCE_DIR}/src/math/*.c)
+  list(FILTER kernels EXCLUDE REGEX "energy_choice\\.c$")
+  set(target ${name}_kernels_${suffix})
+  add_library(${target} OBJECT ${kernels})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE sinew_flags)
+  target_compile_definitions(${target} PRIVATE SINEW_LANE_WIDTH=${width} SINEW_LANE_SUFFIX=${suffix}
+                             $<$<BOOL:${single}>:SINEW_SINGLE>)
+  # Within a kernel products and sums may fuse: a variant gives the same bits on every machine that runs it.
+  target_compile_options(${target} PRIVATE -ffp-contract=fast ${ARGN})
+endfunction()
+
+function(sinew_add_precision name single)
+  set(root ${PROJECT_SOURCE_DIR})
+  if(single)
+    set(sse 4)
+    set(avx 8)
+  else()
+    set(sse 2)
+    set(avx 4)
+  endif()
+  sinew_add_variant(${name} ${single} scalar 1)
+  set(objects $<TARGET_OBJECTS:${name}_kernels_scalar>)
+  if(SINEW_X86)
+    sinew_add_variant(${name} ${single} sse2 ${sse} -msse2)
+    sinew_add_variant(${name} ${single} avx2 ${avx} -mavx2 -mfma)
+    list(APPEND objects $<TARGET_OBJECTS:${name}_kernels_sse2> $<TARGET_OBJECTS:${name}_kernels_avx2>)
+  else()
+    sinew_add_variant(${name} ${single} generic ${sse})
+    list(APPEND objects $<TARGET_OBJECTS:${name}_kernels_generic>)
+  endif()
+
+  file(GLOB sources CONFIGURE_DEPENDS ${root}/src/base/*.c ${root}/src/mesh/*.c ${root}/src/objective/*.c
+       ${root}/src/linear/*.c ${root}/src/solve/*.c ${root}/src/world/*.c ${root}/src/io/*.c ${root}/src/energy/*.c)
+  list(FILTER sources EXCLUDE REGEX "/energy_[a-z0-9_]*\\.c$")
+  list(APPEND sources ${root}/src/energy/energy_choice.c)
+  add_library(${name}_rest OBJECT ${sources})
+  target_include_directories(${name}_rest PRIVATE ${root}/include ${root}/src)
+  target_link_libraries(${name}_rest PRIVATE sinew_flags sinew_thirdparty)
+  target_compile_definitions(${name}_rest PRIVATE $<$<BOOL:${single}>:SINEW_SINGLE>)
+  # Sums over particles decide bits that threads and machines must agree on.
+  target_compile_options(${name}_rest PRIVATE -ffp-contract=off)
+
+  add_library(${name}_static STATIC $<TARGET_OBJECTS:${name}_rest> ${objects})
+  add_library(${name} SHARED $<TARGET_OBJECTS:${name}_rest> ${objects})
+  foreach(library ${name} ${name}_static)
+    target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${root}/include> $<INSTALL_INTERFACE:include>)
+    target_compile_definitions(${library} PUBLIC $<$<BOOL:${single}>:SINEW_SINGLE>)
+  endforeach()
+  target_link_libraries(${name} PRIVATE sinew_flags sinew_thirdparty)
+  target_link_libraries(${name}_static PUBLIC sinew_thirdparty PRIVATE sinew_flags)
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+
+  file(GLOB app CONFIGURE_DEPENDS ${root}/app/*.c)
+  if(app)
+    add_executable(${name}_command ${app})
+    target_link_libraries(${name}_command PRIVATE sinew_flags ${name}_static)
+    string(REPLACE "_" "-" command ${name})
+    set_target_properties(${name}_command PROPERTIES OUTPUT_NAME ${command})
+  endif()
+endfunction()

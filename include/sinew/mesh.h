@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sinew/mesh.h: meshes: made, read, checked, repaired, written.
+ *
+ * A mesh is immutable: vertices with rest positions (m) and any mix of tetrahedra, triangles and edges
+ * over them. Indices are zero-based 32-bit. A tetrahedron (a b c d) is oriented when
+ * (b-a) x (c-a) . (d-a) > 0; a surface triangle when its normal points out of the body.
+ *
+ * Does not: hold higher-order or hexahedral cells, attributes, materials or texture coordinates.
+ */
+#ifndef SINEW_MESH_H
+#define SINEW_MESH_H
+
+#include "sinew/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sinew_mesh sinew_mesh;
+
+typedef struct sinew_mesh_def {
+    uint32_t cookie; /* set by sinew_default_mesh_def() */
+    sinew_allocator allocator;
+    int32_t vertex_count;
+    const sinew_real *positions; /* [3 * vertex_count] m, copied */
+    int32_t tet_count;
+    const int32_t *tets; /* [4 * tet_count] copied; NULL when tet_count is 0 */
+    int32_t triangle_count;
+    const int32_t *triangles; /* [3 * triangle_count] */
+    int32_t edge_count;
+    const int32_t *edges; /* [2 * edge_count] */
+} sinew_mesh_def;
+
+SINEW_API sinew_mesh_def sinew_default_mesh_def(void);
+
+/* Copies the arrays. Refuses indices out of range and non-finite positions; does not refuse bad shapes
+ * (see sinew_mesh_check). NULL on failure. Destroy accepts NULL. */
+SINEW_API sinew_mesh *sinew_mesh_create(const sinew_mesh_def *def, sinew_error *error);
+SINEW_API void sinew_mesh_destroy(sinew_mesh *mesh);
+
+/* Views into the mesh, valid until it is destroyed. */
+SINEW_API int32_t sinew_mesh_vertex_count(const sinew_mesh *mesh);
+SINEW_API int32_t sinew_mesh_tet_count(const sinew_mesh *mesh);
+SINEW_API int32_t sinew_mesh_triangle_count(const sinew_mesh *mesh);
+SINEW_API int32_t sinew_mesh_edge_count(const sinew_mesh *mesh);
+SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh);  /* [3 * vertex_count] */
+SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);          /* [4 * tet_count]      */
+SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);     /* [3 * triangle_count] */
+SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);         /* [2 * edge_count]     */
+/* What a reader ignored or repaired, one line each ("" when nothing). */
+SINEW_API const char *sinew_mesh_notes(const sinew_mesh *mesh);
+
+/* A new mesh of the same vertices whose triangles are the boundary of the tetrahedra (outward), or the
+ * mesh's own triangles when it has no tetrahedra; its edges are the mesh's own edges. */
+SINEW_API sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *error);
+/* A new mesh of the same vertices whose edges are the unique edges of all its cells, sorted (low, high). */
+SINEW_API sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error);
+/* A moved copy: positions replaced by the caller's array [3 * vertex_count]. */
+SINEW_API sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions, sinew_error *error);
+
+/* ---- Generators ---------------------------------------------------------------------------- */
+
+/* Box of nx x ny x nz vertices, five tetrahedra a cell, parity alternating from cell to cell so that
+ * faces match. (nx-1)(ny-1)(nz-1)*5 tets: n = 32 gives 32 768 vertices and 148 955 tets.
+ * Corner at `origin`, edges along the axes. Each n at least 2. */
+typedef struct sinew_box_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    int32_t vertices[3];  /* default 8 8 8 */
+    sinew_real origin[3]; /* m, default 0 */
+    sinew_real size[3];   /* m, > 0, default 1 */
+} sinew_box_def;
+SINEW_API sinew_box_def sinew_default_box_def(void);
+SINEW_API sinew_mesh *sinew_mesh_box(const sinew_box_def *def, sinew_error *error);
+
+/* Beam along x, centred on the x axis: `cells` boxes of five tets along x, y, z. */
+typedef struct sinew_beam_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    int32_t cells[3];   /* default 12 4 4 */
+    sinew_real size[3]; /* m, default 3 1 1 */
+} sinew_beam_def;
+SINEW_API sinew_beam_def sinew_default_beam_def(void);
+SINEW_API sinew_mesh *sinew_mesh_beam(const sinew_beam_def *def, sinew_error *error);
+
+/* Round bodies, all centred on the origin, axis along z, filled with tetrahedra.
+ * `segments` is the number of cells across a diameter (ball, cylinder) or around a circle (torus, tube);
+ * each generator's comment in its source states the exact counts it makes. */
+typedef struct sinew_round_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    sinew_real radius;       /* m: ball, cylinder, tube: outer radius; torus: of the centre line. Default 0.5 */
+    sinew_real inner_radius; /* m: tube: of the hole (default 0.3); torus: of the pipe (default 0.15) */
+    sinew_real height;       /* m: cylinder and tube, along z. Default 1 */
+    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 8 */
+    int32_t layers;          /* cells along the height (cylinder, tube), through the wall (tube: rings),
+                                across the pipe (torus). >= 1. Default 4 */
+    int32_t rings;           /* tube only: cells through the wall. Default 2 */
+} sinew_round_def;
+SINEW_API sinew_round_def sinew_default_round_def(void);
+SINEW_API sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *error);
+SINEW_API sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error);
+SINEW_API sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error);
+SINEW_API sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error);
+
+typedef enum sinew_diagonals {
+    SINEW_DIAGONALS_FORWARD = 0, /* every cell cut from (i, j) to (i+1, j+1)        */
+    SINEW_DIAGONALS_BACKWARD,    /* every cell cut from (i+1, j) to (i, j+1)        */
+    SINEW_DIAGONALS_ALTERNATING, /* by the parity of i + j                          */
+    SINEW_DIAGONALS_CROSS        /* edges of both diagonals (triangles as forward)  */
+} sinew_diagonals;
+
+/* Cloth rectangle of nx x ny vertices in the plane z = 0 from `origin`: 2(nx-1)(ny-1) triangles, and as
+ * edges both axis directions plus the chosen diagonals (81 x 81, one diagonal: 19 360 edges). */
+typedef struct sinew_cloth_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    int32_t vertices[2];  /* default 16 16, each >= 2 */
+    sinew_real origin[3]; /* m */
+    sinew_real size[2];   /* m, default 1 1 */
+    sinew_diagonals diagonals;
+} sinew_cloth_def;
+SINEW_API sinew_cloth_def sinew_default_cloth_def(void);
+SINEW_API sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error);
+
+/* Rope: `vertices` points in a straight line from `from` to `to`, joined by vertices-1 edges. */
+typedef struct sinew_rope_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    int32_t vertices;   /* >= 2, default 16 */
+    sinew_real from[3]; /* m, default 0 0 0 */
+    sinew_real to[3];   /* m, default 1 0 0 */
+} sinew_rope_def;
+SINEW_API sinew_rope_def sinew_default_rope_def(void);
+SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error);
+
+/* ---- Check and fix ------------------------------------------------------------------------- */
+
+typedef enum sinew_flaw_kind {
+    SINEW_FLAW_INVERTED_TET = 0,     /* negative volume: two of its vertices are swapped          */
+    SINEW_FLAW_DEGENERATE_TET,       /* volume below 1e-10 of its longest edge cubed, or repeated vertex */
+    SINEW_FLAW_SLIVER_TET,           /* quality (below) under 0.1 but not degenerate              */
+    SINEW_FLAW_DEGENERATE_TRIANGLE,  /* area below 1e-10 of its longest edge squared, or repeated vertex */
+    SINEW_FLAW_DEGENERATE_EDGE,      /* both ends are one vertex or in one place                  */
+    SINEW_FLAW_DUPLICATE_VERTEX,     /* same position as a lower-numbered vertex                  */
+    SINEW_FLAW_UNUSED_VERTEX,        /* no cell refers to it                                      */
+    SINEW_FLAW_DUPLICATE_CELL,       /* the same vertices as a lower-numbered cell of its kind    */
+    SINEW_FLAW_NON_MANIFOLD_FACE,    /* a face shared by three or more tetrahedra                 */
+    SINEW_FLAW_NON_MANIFOLD_EDGE,    /* an edge shared by three or more triangles                 */
+    SINEW_FLAW_FLIPPED_TRIANGLE,     /* oriented against a neighbour                              */
+    SINEW_FLAW_COUNT
+} sinew_flaw_kind;
+
+typedef struct sinew_flaw {
+    sinew_flaw_kind kind;
+    int32_t element; /* index of the tet, triangle, edge or vertex that shows it */
+    int32_t other;   /* the other one (duplicate of, flipped against), or -1 */
+    double measure;  /* volume m3, quality, area m2, distance m; 0 where none applies */
+} sinew_flaw;
+
+typedef struct sinew_mesh_report {
+    int32_t counts[SINEW_FLAW_COUNT];
+    double volume;              /* m3, sum of signed tet volumes */
+    double area;                /* m2, of the triangles */
+    double length;              /* m, of the edges */
+    double quality_min;         /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0 without tets */
+    double quality_mean;
+    double bounds[6];           /* min x y z, max x y z */
+    int32_t component_count;    /* connected pieces of the used vertices */
+    int32_t boundary_edge_count; /* triangle edges used once: 0 for a closed surface */
+    bool closed_surface;        /* triangles (own, or boundary of the tets) close up */
+} sinew_mesh_report;
+
+/* Looks at everything, changes nothing. Writes at most `flaw_capacity` flaws (tets first, in order of
+ * kind then element) and returns how many there are in all; flaws may be NULL. Negative on failure. */
+SINEW_API int64_t sinew_mesh_check(const sinew_mesh *mesh, sinew_mesh_report *report, sinew_flaw *flaws,
+                                   int64_t flaw_capacity, sinew_error *error);
+SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted tet" */
+
+/* A repaired copy: turns inverted tets, orients triangles consistently (outward when closed), merges
+ * vertices nearer than `merge_distance` (m; negative: leaves duplicates), drops degenerate and duplicate
+ * cells and unused vertices. Slivers stay. `map` (may be NULL) [vertex_count] receives the new index of
+ * each old vertex or -1. What was done is in the copy's notes. */
+SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map,
+                                     sinew_error *error);
+
+/* ---- Selections ---------------------------------------------------------------------------- */
+
+typedef enum sinew_region_kind {
+    SINEW_REGION_BOX = 0,    /* a <= x <= b, component by component           */
+    SINEW_REGION_SPHERE,     /* |x - a| <= radius                             */
+    SINEW_REGION_HALF_SPACE, /* (x - a) . b >= 0                              */
+    SINEW_REGION_NEAREST     /* the one point nearest to a (lowest index wins) */
+} sinew_region_kind;
+
+typedef struct sinew_region {
+    sinew_region_kind kind;
+    sinew_real a[3];
+    sinew_real b[3];
+    sinew_real radius;
+} sinew_region;
+
+/* Writes the indices of the points inside, ascending, at most `capacity`, and returns how many there are.
+ * `indices` may be NULL to count. Box and sphere borders are widened by 1e-9 (single: 1e-5) of the size of
+ * the region so that points meant to lie on them are inside. */
+SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_real *positions, int32_t count,
+                                      int32_t *indices, int32_t capacity);
+
+/* ---- Files --------------------------------------------------------------------------------- */
+
+/* By the ending of the path: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .node/.ele (TetGen: either name
+ * reads both files), .mesh (Medit ASCII), .vtk (legacy, ASCII and binary), .vtu (ASCII, base64 and raw
+ * appended), .obj .ply .stl .off .gltf .glb (surfaces, through assimp). Cells of other kinds are ignored
+ * and named in the notes. A refused file's error names the path and, for text, the line. */
+SINEW_API sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error);
+
+typedef enum sinew_mesh_format {
+    SINEW_MESH_BY_ENDING = 0, /* Gmsh: 4.1 ASCII; VTK: legacy ASCII; VTU: ASCII */
+    SINEW_MESH_GMSH_2_ASCII,
+    SINEW_MESH_GMSH_2_BINARY,
+    SINEW_MESH_GMSH_4_ASCII,
+    SINEW_MESH_GMSH_4_BINARY,
+    SINEW_MESH_VTK_BINARY,
+    SINEW_MESH_VTU_BINARY
+} sinew_mesh_format;
+
+/* Writes to a temporary file beside `path` and renames it: a failed write leaves nothing behind and an
+ * existing file as it was. Text formats carry 17 (single: 9) significant digits. */
+SINEW_API sinew_status sinew_mesh_write(const sinew_mesh *mesh, const char *path, sinew_mesh_format format,
+                                        sinew_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

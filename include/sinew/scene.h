@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sinew/scene.h: scene files in, caches and state files out.
+ *
+ * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
+ * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames.
+ */
+#ifndef SINEW_SCENE_H
+#define SINEW_SCENE_H
+
+#include "sinew/sinew.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Scene --------------------------------------------------------------------------------- */
+
+typedef struct sinew_scene sinew_scene;
+
+typedef struct sinew_scene_def {
+    uint32_t cookie;
+    sinew_allocator allocator; /* for the scene, its meshes and its world */
+    const char *path;          /* of the JSON file; meshes it names are relative to its folder */
+    const char *const *settings; /* [setting_count] "key.path=value" in place of what the file says, e.g.
+                                    "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
+    int32_t setting_count;
+} sinew_scene_def;
+
+SINEW_API sinew_scene_def sinew_default_scene_def(void);
+/* NULL on failure; the error names file, line, what is wrong and what would be right. */
+SINEW_API sinew_scene *sinew_scene_read(const sinew_scene_def *def, sinew_error *error);
+SINEW_API void sinew_scene_destroy(sinew_scene *scene); /* and its world */
+
+SINEW_API sinew_world *sinew_scene_world(sinew_scene *scene);
+SINEW_API const char *sinew_scene_name(const sinew_scene *scene);
+SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to look for */
+SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
+SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
+SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
+SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
+SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
+
+/* ---- Cache --------------------------------------------------------------------------------- */
+
+typedef struct sinew_cache sinew_cache;
+
+typedef enum sinew_cache_format {
+    SINEW_CACHE_PC2 = 0, /* <name>.pc2 of all particles + <name>.obj, the surface at the first frame   */
+    SINEW_CACHE_OBJ,     /* <name>.0000.obj ... one surface a frame                                    */
+    SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities       */
+    SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
+    SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
+    SINEW_CACHE_COUNT
+} sinew_cache_format;
+
+SINEW_API const char *sinew_cache_format_name(sinew_cache_format format); /* "pc2" ... */
+SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
+
+typedef struct sinew_cache_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    const sinew_world *world; /* must outlive the cache */
+    const char *directory;    /* exists */
+    const char *name;         /* of the files, without ending */
+    sinew_cache_format format;
+    int32_t frame_count;      /* how many frames are to come, where known; 0: not known */
+    sinew_real frame_time;    /* s between frames */
+} sinew_cache_def;
+
+SINEW_API sinew_cache_def sinew_default_cache_def(void);
+/* Files appear under their own names only in close, or (sequences) frame by frame when complete; a cache that
+ * fails or is dropped leaves no half-written file. */
+SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
+SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error); /* the world as it is now */
+/* Finishes the files and frees the cache, also on failure. */
+SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
+SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees it and removes what is unfinished */
+
+/* ---- State files --------------------------------------------------------------------------- */
+
+/* The blob of sinew_world_state_save in a file, written whole or not at all. */
+SINEW_API sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew_error *error);
+SINEW_API sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sinew: deformable bodies, every solver taking the same step, each telling how far from the truth it stopped.
+ *
+ * A step of length h minimises
+ *
+ *     g(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(q),    q_tilde = q_n + h v_n + h^2 M^-1 f_ext
+ *
+ * (implicit Euler; quasistatic: no first term, and -f_ext . q). One scene, one objective, one word to choose the
+ * solver, and after each step a residual in newtons.
+ *
+ * Hello, world. A rubber bar, held at one end, falls under its own weight for one second:
+ *
+ *     #include <sinew/sinew.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         sinew_error error;
+ *         sinew_beam_def beam = sinew_default_beam_def();
+ *         sinew_mesh *mesh = sinew_mesh_beam(&beam, &error);
+ *
+ *         sinew_world_def def = sinew_default_world_def();
+ *         sinew_world *world = sinew_world_create(&def, &error);
+ *
+ *         sinew_body_def body_def = sinew_default_body_def();
+ *         body_def.mesh = mesh;
+ *         sinew_body body = sinew_world_add_body(world, &body_def, &error);
+ *
+ *         sinew_energy_def rubber = sinew_default_energy_def(SINEW_ENERGY_NEO_HOOKEAN);
+ *         rubber.body = body;
+ *         sinew_world_add_energy(world, &rubber, &error);
+ *
+ *         int32_t held[25];
+ *         sinew_region end = {SINEW_REGION_HALF_SPACE, {-1.5f, 0, 0}, {-1, 0, 0}, 0};
+ *         sinew_pin_def pin = sinew_default_pin_def();
+ *         pin.body = body;
+ *         pin.vertices = held;
+ *         pin.vertex_count = sinew_region_select(&end, sinew_mesh_positions(mesh), sinew_mesh_vertex_count(mesh), held, 25);
+ *         sinew_world_add_pins(world, &pin, &error);
+ *
+ *         sinew_step_result result = {0};
+ *         for (int i = 0; i < 60; i++)
+ *             sinew_world_step(world, &result);
+ *         printf("after %g s: residual %g N, relative %g\n", (double)sinew_world_time(world), result.residual,
+ *                result.relative_residual);
+ *
+ *         sinew_world_destroy(world);
+ *         sinew_mesh_destroy(mesh);
+ *         return result.bits == 0 ? 0 : 1;
+ *     }
+ *
+ * Does not: share state between worlds (each may live on its own thread; one world is used by one thread at a
+ * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after
+ * a call returns (the allocator's hooks excepted).
+ */
+#ifndef SINEW_SINEW_H
+#define SINEW_SINEW_H
+
+#include "sinew/mesh.h"
+#include "sinew/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- World --------------------------------------------------------------------------------- */
+
+typedef struct sinew_world sinew_world;
+
+/* Ids of the small things in a world. index < 0 means none. Ids are never reused. */
+typedef struct sinew_body {
+    int32_t index;
+} sinew_body;
+typedef struct sinew_energy {
+    int32_t index;
+} sinew_energy;
+typedef struct sinew_pin {
+    int32_t index;
+} sinew_pin;
+
+typedef enum sinew_solver_kind {
+    SINEW_SOLVER_NEWTON = 0,
+    SINEW_SOLVER_COUNT
+} sinew_solver_kind;
+
+#define SINEW_PARAMETER_MAX 16
+
+typedef enum sinew_record {
+    SINEW_RECORD_NONE = 0,  /* residual only where the solver computes it anyway, and once at the end */
+    SINEW_RECORD_ITERATIONS /* one full sinew_iteration per iteration: costs one evaluation each      */
+} sinew_record;
+
+/* How steps are solved. Stops at the first of: iterations, tolerance reached, time budget spent. */
+typedef struct sinew_solver_def {
+    uint32_t cookie;
+    sinew_solver_kind kind;
+    int32_t iterations;     /* at most, >= 0. More: nearer to the minimum */
+    sinew_real tolerance;   /* on the relative residual, >= 0; 0: runs all iterations. Default 1e-8 (single 1e-4) */
+    double time_budget;     /* s of wall clock per step; 0: none. Makes results depend on the machine */
+    sinew_record record;
+    sinew_real parameters[SINEW_PARAMETER_MAX]; /* as sinew_solver_info() describes them */
+} sinew_solver_def;
+
+SINEW_API sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind);
+
+typedef struct sinew_world_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    sinew_real time_step;  /* h, s, > 0. Default 1/60 */
+    bool quasistatic;      /* true: each step finds the equilibrium at its time; masses only weigh gravity */
+    sinew_real gravity[3]; /* m/s2. Default 0 -9.81 0 */
+    sinew_real damping;    /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
+    int32_t thread_count;  /* 0: as many as the machine has. Results do not depend on it */
+    sinew_solver_def solver;
+} sinew_world_def;
+
+SINEW_API sinew_world_def sinew_default_world_def(void);
+SINEW_API sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error); /* NULL on failure */
+SINEW_API void sinew_world_destroy(sinew_world *world);                                    /* NULL is fine */
+
+SINEW_API sinew_real sinew_world_time(const sinew_world *world);       /* s since the start */
+SINEW_API int64_t sinew_world_step_count(const sinew_world *world);    /* steps taken */
+SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
+SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
+SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error);
+
+/* ---- Body ---------------------------------------------------------------------------------- */
+
+/* Particles made from a mesh's vertices. Masses are lumped: each cell gives its vertices equal shares. */
+typedef struct sinew_body_def {
+    uint32_t cookie;
+    const sinew_mesh *mesh;      /* rest shape; copied */
+    sinew_real density;          /* kg/m3 on tets; without tets kg/m2 on triangles; without both kg/m on edges. > 0.
+                                    Default 1000 */
+    const sinew_real *masses;    /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
+    const sinew_real *positions; /* m [3 * vertex_count] where it starts; NULL: at rest */
+    const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
+} sinew_body_def;
+
+SINEW_API sinew_body_def sinew_default_body_def(void);
+SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, sinew_error *error);
+SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
+SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body); /* the world's copy */
+/* A body's vertices are the particles first .. first + vertex_count - 1. */
+SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body);
+
+/* Batch access to particles `first` .. `first + count - 1`; arrays of 3 * count, masses of count.
+ * External forces (N) act besides gravity until set again. */
+SINEW_API sinew_status sinew_world_get_positions(const sinew_world *world, int32_t first, int32_t count, sinew_real *q);
+SINEW_API sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_t count, const sinew_real *q);
+SINEW_API sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first, int32_t count, sinew_real *v);
+SINEW_API sinew_status sinew_world_set_velocities(sinew_world *world, int32_t first, int32_t count, const sinew_real *v);
+SINEW_API sinew_status sinew_world_get_masses(const sinew_world *world, int32_t first, int32_t count, sinew_real *m);
+SINEW_API sinew_status sinew_world_set_forces(sinew_world *world, int32_t first, int32_t count, const sinew_real *f);
+
+/* ---- Motions ------------------------------------------------------------------------------- */
+
+/* A key-framed rigid motion of a base point X: pivot + R(t) (X - pivot) + T(t). Between keys translation and
+ * rotation vector are interpolated linearly, before the first and after the last key they are held. A rotation
+ * vector's length is the angle in radians and may exceed a full turn. Times ascend strictly. */
+typedef struct sinew_key {
+    sinew_real time;           /* s */
+    sinew_real translation[3]; /* m */
+    sinew_real rotation[3];    /* rad, rotation vector */
+} sinew_key;
+typedef struct sinew_motion {
+    int32_t key_count;
+    const sinew_key *keys; /* [key_count], copied by the call that takes the motion */
+    sinew_real pivot[3];   /* m */
+} sinew_motion;
+
+/* ---- Energy -------------------------------------------------------------------------------- */
+
+typedef enum sinew_energy_kind {
+    SINEW_ENERGY_STRAIN = 0,         /* tets:  k/2 |F - R|^2 V               thesis (3.13)               */
+    SINEW_ENERGY_COROTATED,          /* tets:  mu |F - R|^2 + lambda/2 (J-1)^2   PBNG (7)                */
+    SINEW_ENERGY_NEO_HOOKEAN,        /* tets:  matched Lame parameters       PBNG (8)                    */
+    SINEW_ENERGY_NEO_HOOKEAN_LOG,    /* tets:  with log J                    thesis (3.14)               */
+    SINEW_ENERGY_STABLE_NEO_HOOKEAN, /* tets:  Smith et al. 2018, re-parametrised  PBNG (10)             */
+    SINEW_ENERGY_ST_VENANT_KIRCHHOFF, /* tets                                                            */
+    SINEW_ENERGY_LINEAR,             /* tets:  small strain, not rotation invariant  PBNG (38)           */
+    SINEW_ENERGY_SPRING,             /* edges: k/2 (|x1-x0| - L)^2                                       */
+    SINEW_ENERGY_POSITION,           /* vertices: k/2 |x - target|^2, moving targets                     */
+    SINEW_ENERGY_WEAK,               /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
+    SINEW_ENERGY_COUNT
+} sinew_energy_kind;
+
+typedef enum sinew_stencil {
+    SINEW_STENCIL_TET = 0, /* 4 vertices */
+    SINEW_STENCIL_EDGE,    /* 2 */
+    SINEW_STENCIL_VERTEX,  /* 1 */
+    SINEW_STENCIL_PAIR     /* 8: two points of up to four weighted vertices each */
+} sinew_stencil;
+
+/* One number that a user may set on an energy or a solver. */
+typedef struct sinew_parameter {
+    const char *name;    /* as in scene files, e.g. "young" */
+    const char *unit;    /* SI, e.g. "Pa"; "" for a pure number */
+    const char *choices; /* NULL, or words separated by '|' whose index is the value: "direct|cg" */
+    double minimum;      /* range, both ends included unless `open` */
+    double maximum;
+    double preset;       /* the default */
+    bool open_minimum;   /* true: the value must be greater than minimum */
+    bool open_maximum;   /* true: the value must be less than maximum */
+    const char *meaning; /* one line: what it is, what raising it does */
+} sinew_parameter;
+
+/* What a solver may ask of an energy beyond value, gradient and Hessian. */
+enum {
+    SINEW_CAN_CONSTRAINT = 1 << 0, /* C, grad C, compliance (PBD, XPBD) */
+    SINEW_CAN_PROJECT = 1 << 1,    /* a distance to a constraint set (PD, ADMM) */
+    SINEW_CAN_PROX = 1 << 2,       /* proximal map (ADMM) */
+    SINEW_CAN_VERTEX = 1 << 3      /* gradient and block of one vertex (PBNG) */
+};
+
+typedef struct sinew_energy_info {
+    const char *name;    /* as in scene files, e.g. "neo_hookean" */
+    const char *summary; /* one line with the formula */
+    sinew_stencil stencil;
+    int32_t vertex_count; /* of one element */
+    const sinew_parameter *parameters;
+    int32_t parameter_count;
+    uint32_t capabilities; /* SINEW_CAN_... */
+} sinew_energy_info;
+
+SINEW_API const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind); /* NULL out of range */
+SINEW_API sinew_energy_kind sinew_energy_by_name(const char *name);               /* SINEW_ENERGY_COUNT when unknown */
+/* Index of a named parameter of the energy, -1 when it has none of that name. */
+SINEW_API int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name);
+
+typedef struct sinew_energy_def {
+    uint32_t cookie;
+    sinew_energy_kind kind;
+    sinew_body body; /* whose vertices `elements` number; index -1: elements hold particle indices of the world */
+    sinew_real parameters[SINEW_PARAMETER_MAX];                /* for every element, as sinew_energy_info says */
+    const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] each in place of the above, or NULL */
+    int32_t element_count;   /* of `elements`; ignored when that is NULL */
+    const int32_t *elements; /* [element_count * vertex_count]; NULL: every tet or edge of the body, or (vertex)
+                                every vertex. Edges: the mesh's own, or of all cells when it has none. PAIR needs it */
+    const sinew_real *weights; /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
+    const sinew_real *normals; /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
+    const sinew_real *targets; /* VERTEX [3 * element_count] m; NULL: where the particles are now */
+    const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
+} sinew_energy_def;
+
+SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
+SINEW_API sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error);
+/* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
+SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets);
+SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy);
+
+/* ---- Pins ---------------------------------------------------------------------------------- */
+
+/* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. */
+typedef struct sinew_pin_def {
+    uint32_t cookie;
+    sinew_body body;          /* whose vertices are numbered; index -1: particle indices of the world */
+    int32_t vertex_count;     /* >= 1 */
+    const int32_t *vertices;  /* [vertex_count]; a particle may be in one pin only */
+    const sinew_real *targets; /* [3 * vertex_count] m base points; NULL: where the particles are now */
+    const sinew_motion *motion; /* moves the base points; NULL: they stand still */
+} sinew_pin_def;
+
+SINEW_API sinew_pin_def sinew_default_pin_def(void);
+SINEW_API sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sinew_error *error);
+/* Where the pinned particles are at the end of the coming step, [3 * vertex_count]. Replaces its motion. */
+SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets);
+SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin);
+
+/* ---- Solver -------------------------------------------------------------------------------- */
+
+typedef struct sinew_solver_info {
+    const char *name;    /* as in scene files, e.g. "newton" */
+    const char *summary;
+    const sinew_parameter *parameters;
+    int32_t parameter_count;
+    int32_t default_iterations;
+    uint32_t needs; /* SINEW_CAN_... of every energy in the world */
+    bool quasistatic; /* can it find an equilibrium */
+} sinew_solver_info;
+
+SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);
+SINEW_API sinew_solver_kind sinew_solver_by_name(const char *name); /* SINEW_SOLVER_COUNT when unknown */
+SINEW_API int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name);
+/* Whether the pair works. When not, `why` (may be NULL) receives the reason and the way out. */
+SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size);
+
+/* ---- Step ---------------------------------------------------------------------------------- */
+
+/* What went not quite right in a step; 0 when nothing did. */
+enum {
+    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* stopped on iterations or time: raise iterations, or accept the residual */
+    SINEW_STEP_NOT_FINITE = 1 << 1,    /* a value became non-finite: the last good state is kept; lower h */
+    SINEW_STEP_INVERTED = 1 << 2,      /* some tet has det F <= 0: refine, lower h, or use an energy that recovers */
+    SINEW_STEP_INDEFINITE = 1 << 3,    /* a Hessian was not positive definite and was shifted: use projection */
+    SINEW_STEP_STALLED = 1 << 4,       /* no further decrease above round-off, tolerance not reached */
+    SINEW_STEP_UNPREPARED = 1 << 5     /* could not set up (memory, singular system): see sinew_world_error() */
+};
+/* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
+SINEW_API const char *sinew_step_bit_name(uint32_t bit);
+
+/* One row per iteration; row 0 is the starting guess. */
+typedef struct sinew_iteration {
+    int32_t iteration;
+    double seconds; /* since the step began */
+    double objective, inertia, elastic; /* J: g and its two terms (elastic holds -f.q when quasistatic) */
+    double residual;                    /* N: |grad g| over the free particles */
+    double linear_momentum[3];          /* kg m/s of (q - q_n)/h */
+    double angular_momentum[3];         /* kg m2/s about the origin */
+} sinew_iteration;
+
+typedef struct sinew_step_result {
+    uint32_t bits; /* SINEW_STEP_... */
+    int32_t iterations;
+    double seconds;
+    double objective, inertia, elastic; /* J at the end */
+    double residual;                    /* N at the end */
+    double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
+    int32_t linear_iterations;          /* of inner linear solvers, summed */
+} sinew_step_result;
+
+/* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call. */
+SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
+/* Rows of the last step (SINEW_RECORD_ITERATIONS), valid until the next. */
+SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
+/* The text behind SINEW_STEP_UNPREPARED; "" otherwise. */
+SINEW_API const char *sinew_world_error(const sinew_world *world);
+/* Does now what the first step would do: ordering, factorisation. Refuses what cannot be stepped. */
+SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error);
+
+/* ---- Measures ------------------------------------------------------------------------------ */
+
+/* Of the state as it is now. */
+typedef struct sinew_measures {
+    double kinetic;   /* J */
+    double elastic;   /* J, all energies */
+    double potential; /* J, gravity and external forces, zero at the origin */
+    double residual;  /* N: net force on the free particles (elastic + external) */
+    double mass;      /* kg */
+    double centre_of_mass[3];
+    double linear_momentum[3];
+    double angular_momentum[3];
+    double det_min, det_max;  /* of F over the tets; both 1 without tets */
+    int32_t inverted_count;   /* tets with det F <= 0 */
+} sinew_measures;
+
+SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);
+/* The step's objective at any positions q [3 * particle_count], for the step that would come next:
+ * value (J) and, when gradient is not NULL, grad g [3 * particle_count] (N, zero at pins). */
+SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value,
+                                             sinew_real *gradient);
+
+/* ---- State --------------------------------------------------------------------------------- */
+
+/* Everything that changes while stepping: positions, velocities, forces, targets, time. A world built the same
+ * way that loads it goes on with the same bits. The blob names its precision and sizes; a wrong one is refused. */
+SINEW_API size_t sinew_world_state_size(const sinew_world *world);
+SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size);
+SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
+SINEW_API uint64_t sinew_world_state_hash(const sinew_world *world); /* of positions, velocities and time */
+
+/* ---- Build --------------------------------------------------------------------------------- */
+
+/* The lane kernels in use: "avx2", "sse2", "generic" or "scalar" (width 1). Chosen once, from the processor and
+ * the environment variable SINEW_LANES (one of those words), which tests and benchmarks set. */
+SINEW_API const char *sinew_lanes_name(void);
+SINEW_API int32_t sinew_lanes_width(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * base.c: the hooks behind base.h.
+ */
+#include "base/base.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void *system_allocate(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    /* aligned_alloc wants a multiple of the alignment. */
+    size_t rounded = (size + alignment - 1) / alignment * alignment;
+    return rounded < size ? NULL : aligned_alloc(alignment, rounded);
+}
+
+static void system_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator)
+{
+    if (allocator && allocator->allocate && allocator->release)
+        return *allocator;
+    return (sinew_allocator){.allocate = system_allocate, .release = system_release};
+}
+
+void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / 2 / size)
+        return NULL;
+    size_t bytes = count * size;
+    return allocator->allocate(allocator->context, bytes ? bytes : 1, SINEW_ALIGNMENT);
+}
+
+void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size)
+{
+    void *memory = sinew_allocate(allocator, count, size);
+    if (memory)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
+void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size)
+{
+    void *memory = sinew_allocate(allocator, count, size);
+    if (!memory)
+        return NULL;
+    if (used)
+        memcpy(memory, old, used * size);
+    sinew_release(allocator, old);
+    return memory;
+}
+
+void sinew_release(const sinew_allocator *allocator, void *memory)
+{
+    if (memory)
+        allocator->release(allocator->context, memory);
+}
+
+sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *format, ...)
+{
+    if (error) {
+        error->status = status;
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+sinew_status sinew_fail_memory(sinew_error *error, const char *what)
+{
+    return sinew_fail(error, SINEW_ERROR_MEMORY, "out of memory for %s", what);
+}
+
+void sinew_error_clear(sinew_error *error)
+{
+    if (error) {
+        error->status = SINEW_OK;
+        error->text[0] = '\0';
+    }
+}
+
+const char *sinew_status_name(sinew_status status)
+{
+    static const char *const names[] = {"ok",     "usage",  "data",    "file",
+                                        "format", "memory", "numeric", "unsupported"};
+    size_t index = (size_t)status;
+    return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
+}
+
+double sinew_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static _Atomic(sinew_assert_handler *) assert_handler;
+static _Atomic(void *) assert_context;
+
+void sinew_set_assert_handler(sinew_assert_handler *handler, void *context)
+{
+    atomic_store(&assert_context, context);
+    atomic_store(&assert_handler, handler);
+}
+
+bool sinew_assert_failed(const char *condition, const char *file, int line)
+{
+    sinew_assert_handler *handler = atomic_load(&assert_handler);
+    if (handler)
+        handler(condition, file, line, atomic_load(&assert_context));
+    return false;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy.h: what an energy is: one table of operations over batches of elements.
+ *
+ * Data layout. A batch holds all elements of one energy, W at a time (a group), so that one lane instruction works on
+ * W elements. Per group everything an operation reads lies together:
+ *
+ *     vertex  [group][vertex_count][W]   indices of the elements' vertices, local to the chunk
+ *     data    [group][data_count][W]     what `prepare` made of rest shape and parameters; data[0] is the weight
+ *     tangent [group][tangent_count][W]  what `linearise` leaves for `product` and `hessian`
+ *
+ * data[0], the weight, scales value, gradient and Hessian linearly; elements that only fill up the last group are
+ * copies of a real one with weight 0, and must then give exactly zero (also where the value is infinite).
+ *
+ * Positions x, directions p and results g are [local vertex][4], the fourth number unused, so that a point is one
+ * aligned load. A chunk's vertices are copied next to each other before a kernel runs and its results are summed into
+ * the global vector in a fixed order after: kernels know nothing of threads, pins or the world.
+ *
+ * Adding an energy: one file energy_<name>.c, one value in sinew_energy_kind, one line in energy_table.c, one page in
+ * docs/energies/. tests/test_energies.c then tests it.
+ */
+#ifndef SINEW_ENERGY_H
+#define SINEW_ENERGY_H
+
+#include "sinew/sinew.h"
+
+#define SINEW_STENCIL_MAX 8
+#define SINEW_DATA_MAX 32
+
+/* One run of groups of one chunk. Pointers that an operation does not name are NULL. */
+typedef struct sinew_kernel {
+    int32_t group_count;
+    const int32_t *vertex;     /* [group_count][vertex_count][W] */
+    const sinew_real *data;    /* [group_count][data_count][W] */
+    const sinew_real *x;       /* [local vertex][4] m */
+    const sinew_real *p;       /* [local vertex][4] a direction (product) */
+    sinew_real *g;             /* [local vertex][4] accumulated into (gradient, product) */
+    sinew_real *tangent;       /* [group_count][tangent_count][W] written by linearise, read by product, hessian */
+    sinew_real *blocks;        /* [group_count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
+                                  (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
+    bool project;              /* linearise: to the nearest positive semi-definite matrix; else exact */
+} sinew_kernel;
+
+/* One element as `prepare` sees it: scalar code, run once. */
+typedef struct sinew_element {
+    const sinew_real *rest;       /* [vertex_count][3] m rest positions */
+    const sinew_real *parameters; /* [parameter_count] as the info describes them, in range */
+    const sinew_real *weights;    /* PAIR: [8] signed: first point's weights, then minus the second point's */
+    const sinew_real *normal;     /* PAIR: unit vector */
+    const sinew_real *target;     /* VERTEX: [3] m */
+} sinew_element;
+
+typedef struct sinew_energy_ops {
+    sinew_energy_info info;
+    int32_t data_count;
+    int32_t tangent_count;
+    int32_t target_slot; /* data[target_slot .. +2] is the target (VERTEX), or -1 */
+
+    /* Fills data[data_count] of one element. NULL, or a reason to refuse it ("zero volume") to which the caller adds
+     * the element's number. */
+    const char *(*prepare)(const sinew_element *element, sinew_real *data);
+    /* sum of psi (J) over the groups; +inf where it is not defined */
+    double (*value)(const sinew_kernel *kernel);
+    /* the same, and g += grad psi */
+    double (*gradient)(const sinew_kernel *kernel);
+    /* tangent = second derivatives at x, exact or projected */
+    void (*linearise)(const sinew_kernel *kernel);
+    /* g += H p with the tangent */
+    void (*product)(const sinew_kernel *kernel);
+    /* blocks = H with the tangent */
+    void (*hessian)(const sinew_kernel *kernel);
+    /* TET only: smallest and largest det F and the number of elements with det F <= 0 among weights > 0 */
+    void (*determinants)(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted);
+} sinew_energy_ops;
+
+/* The lane variant chosen for this process (energy_choice.c). */
+typedef struct sinew_lane_variant {
+    const char *name;
+    int32_t width;
+    const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
+    bool (*usable)(void);                    /* does this processor have it */
+} sinew_lane_variant;
+
+const sinew_lane_variant *sinew_lanes(void);
+/* All variants of this build, best first; for tests and benchmarks. */
+const sinew_lane_variant *const *sinew_lane_variants(int32_t *count);
+
+const sinew_energy_ops *sinew_energy_get_ops(sinew_energy_kind kind); /* of the chosen variant */
+
+#endif

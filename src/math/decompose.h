@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decompose.h: signed SVD, polar decomposition and symmetric eigensystems of W small matrices at once.
+ *
+ * Matrices are row-major arrays of lanes: F[3*i + j] is row i, column j. Input of any scale and rank, finite.
+ */
+#ifndef SINEW_DECOMPOSE_H
+#define SINEW_DECOMPOSE_H
+
+#include "math/lanes.h"
+
+#define sinew_svd3 SINEW_LANE_SYMBOL(sinew_svd3)
+#define sinew_polar3 SINEW_LANE_SYMBOL(sinew_polar3)
+#define sinew_polar32 SINEW_LANE_SYMBOL(sinew_polar32)
+#define sinew_eigen3 SINEW_LANE_SYMBOL(sinew_eigen3)
+
+/* F = U diag(sigma) V^T with rotations U, V (det +1) and |sigma0| >= |sigma1| >= |sigma2|, sigma0, sigma1 >= 0,
+ * sign(sigma2) = sign(det F). */
+void sinew_svd3(const lane F[9], lane U[9], lane sigma[3], lane V[9]);
+
+/* The rotation R nearest to F, U V^T of the above: the one that maximises tr(R^T F). Where it is not unique (sigma1
+ * + sigma2 = 0) it is one of them. */
+void sinew_polar3(const lane F[9], lane R[9]);
+
+/* F is 3x2 (row-major, F[2*i + j]): R with orthonormal columns nearest to it; F = R S, S symmetric positive
+ * semi-definite. Where it is not unique it is one of them. */
+void sinew_polar32(const lane F[6], lane R[6]);
+
+/* A symmetric, given by a = {a00, a11, a22, a01, a02, a12}: A = Q diag(w) Q^T, w descending, Q a rotation. */
+void sinew_eigen3(const lane a[6], lane w[3], lane Q[9]);
+
+#endif

@@ -44,10 +44,10 @@ SINEW_API int32_t sinew_mesh_vertex_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_tet_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_triangle_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_edge_count(const sinew_mesh *mesh);
-SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh);  /* [3 * vertex_count] */
-SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);          /* [4 * tet_count]      */
-SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);     /* [3 * triangle_count] */
-SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);         /* [2 * edge_count]     */
+SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh); /* [3 * vertex_count] */
+SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 * tet_count]      */
+SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] */
+SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count]     */
 /* What a reader ignored or repaired, one line each ("" when nothing). */
 SINEW_API const char *sinew_mesh_notes(const sinew_mesh *mesh);
 
@@ -138,17 +138,17 @@ SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *er
 /* ---- Check and fix ------------------------------------------------------------------------- */
 
 typedef enum sinew_flaw_kind {
-    SINEW_FLAW_INVERTED_TET = 0,     /* negative volume: two of its vertices are swapped          */
-    SINEW_FLAW_DEGENERATE_TET,       /* volume below 1e-10 of its longest edge cubed, or repeated vertex */
-    SINEW_FLAW_SLIVER_TET,           /* quality (below) under 0.1 but not degenerate              */
-    SINEW_FLAW_DEGENERATE_TRIANGLE,  /* area below 1e-10 of its longest edge squared, or repeated vertex */
-    SINEW_FLAW_DEGENERATE_EDGE,      /* both ends are one vertex or in one place                  */
-    SINEW_FLAW_DUPLICATE_VERTEX,     /* same position as a lower-numbered vertex                  */
-    SINEW_FLAW_UNUSED_VERTEX,        /* no cell refers to it                                      */
-    SINEW_FLAW_DUPLICATE_CELL,       /* the same vertices as a lower-numbered cell of its kind    */
-    SINEW_FLAW_NON_MANIFOLD_FACE,    /* a face shared by three or more tetrahedra                 */
-    SINEW_FLAW_NON_MANIFOLD_EDGE,    /* an edge shared by three or more triangles                 */
-    SINEW_FLAW_FLIPPED_TRIANGLE,     /* oriented against a neighbour                              */
+    SINEW_FLAW_INVERTED_TET = 0,    /* negative volume: two of its vertices are swapped          */
+    SINEW_FLAW_DEGENERATE_TET,      /* volume below 1e-10 of its longest edge cubed, or repeated vertex */
+    SINEW_FLAW_SLIVER_TET,          /* quality (below) under 0.1 but not degenerate              */
+    SINEW_FLAW_DEGENERATE_TRIANGLE, /* area below 1e-10 of its longest edge squared, or repeated vertex */
+    SINEW_FLAW_DEGENERATE_EDGE,     /* both ends are one vertex or in one place                  */
+    SINEW_FLAW_DUPLICATE_VERTEX,    /* same position as a lower-numbered vertex                  */
+    SINEW_FLAW_UNUSED_VERTEX,       /* no cell refers to it                                      */
+    SINEW_FLAW_DUPLICATE_CELL,      /* the same vertices as a lower-numbered cell of its kind    */
+    SINEW_FLAW_NON_MANIFOLD_FACE,   /* a face shared by three or more tetrahedra                 */
+    SINEW_FLAW_NON_MANIFOLD_EDGE,   /* an edge shared by three or more triangles                 */
+    SINEW_FLAW_FLIPPED_TRIANGLE,    /* oriented against a neighbour                              */
     SINEW_FLAW_COUNT
 } sinew_flaw_kind;
 
@@ -161,15 +161,15 @@ typedef struct sinew_flaw {
 
 typedef struct sinew_mesh_report {
     int32_t counts[SINEW_FLAW_COUNT];
-    double volume;              /* m3, sum of signed tet volumes */
-    double area;                /* m2, of the triangles */
-    double length;              /* m, of the edges */
-    double quality_min;         /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0 without tets */
+    double volume;      /* m3, sum of signed tet volumes */
+    double area;        /* m2, of the triangles */
+    double length;      /* m, of the edges */
+    double quality_min; /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0 without tets */
     double quality_mean;
-    double bounds[6];           /* min x y z, max x y z */
-    int32_t component_count;    /* connected pieces of the used vertices */
+    double bounds[6];            /* min x y z, max x y z */
+    int32_t component_count;     /* connected pieces of the used vertices */
     int32_t boundary_edge_count; /* triangle edges used once: 0 for a closed surface */
-    bool closed_surface;        /* triangles (own, or boundary of the tets) close up */
+    bool closed_surface;         /* triangles (own, or boundary of the tets) close up */
 } sinew_mesh_report;
 
 /* Looks at everything, changes nothing. Writes at most `flaw_capacity` flaws (tets first, in order of
@@ -182,8 +182,7 @@ SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted t
  * vertices nearer than `merge_distance` (m; negative: leaves duplicates), drops degenerate and duplicate
  * cells and unused vertices. Slivers stay. `map` (may be NULL) [vertex_count] receives the new index of
  * each old vertex or -1. What was done is in the copy's notes. */
-SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map,
-                                     sinew_error *error);
+SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map, sinew_error *error);
 
 /* ---- Selections ---------------------------------------------------------------------------- */
 

@@ -20,8 +20,8 @@ typedef struct sinew_scene sinew_scene;
 
 typedef struct sinew_scene_def {
     uint32_t cookie;
-    sinew_allocator allocator; /* for the scene, its meshes and its world */
-    const char *path;          /* of the JSON file; meshes it names are relative to its folder */
+    sinew_allocator allocator;   /* for the scene, its meshes and its world */
+    const char *path;            /* of the JSON file; meshes it names are relative to its folder */
     const char *const *settings; /* [setting_count] "key.path=value" in place of what the file says, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
@@ -54,7 +54,7 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
-SINEW_API const char *sinew_cache_format_name(sinew_cache_format format); /* "pc2" ... */
+SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "pc2" ... */
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
 typedef struct sinew_cache_def {
@@ -64,8 +64,8 @@ typedef struct sinew_cache_def {
     const char *directory;    /* exists */
     const char *name;         /* of the files, without ending */
     sinew_cache_format format;
-    int32_t frame_count;      /* how many frames are to come, where known; 0: not known */
-    sinew_real frame_time;    /* s between frames */
+    int32_t frame_count;   /* how many frames are to come, where known; 0: not known */
+    sinew_real frame_time; /* s between frames */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);

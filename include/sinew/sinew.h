@@ -36,18 +36,20 @@
  *         sinew_pin_def pin = sinew_default_pin_def();
  *         pin.body = body;
  *         pin.vertices = held;
- *         pin.vertex_count = sinew_region_select(&end, sinew_mesh_positions(mesh), sinew_mesh_vertex_count(mesh), held, 25);
+ *         pin.vertex_count = sinew_region_select(&end, sinew_mesh_positions(mesh), sinew_mesh_vertex_count(mesh),
+ *                                                held, 25);
  *         sinew_world_add_pins(world, &pin, &error);
  *
- *         sinew_step_result result = {0};
+ *         uint32_t bits = 0;
+ *         sinew_step_result result;
  *         for (int i = 0; i < 60; i++)
- *             sinew_world_step(world, &result);
+ *             bits |= sinew_world_step(world, &result);
  *         printf("after %g s: residual %g N, relative %g\n", (double)sinew_world_time(world), result.residual,
  *                result.relative_residual);
  *
  *         sinew_world_destroy(world);
  *         sinew_mesh_destroy(mesh);
- *         return result.bits == 0 ? 0 : 1;
+ *         return bits == 0 ? 0 : 1;
  *     }
  *
  * Does not: share state between worlds (each may live on its own thread; one world is used by one thread at a
@@ -95,9 +97,9 @@ typedef enum sinew_record {
 typedef struct sinew_solver_def {
     uint32_t cookie;
     sinew_solver_kind kind;
-    int32_t iterations;     /* at most, >= 0. More: nearer to the minimum */
-    sinew_real tolerance;   /* on the relative residual, >= 0; 0: runs all iterations. Default 1e-8 (single 1e-4) */
-    double time_budget;     /* s of wall clock per step; 0: none. Makes results depend on the machine */
+    int32_t iterations;   /* at most, >= 0. More: nearer to the minimum */
+    sinew_real tolerance; /* on the relative residual, >= 0; 0: runs all iterations. Default 1e-8 (single 1e-4) */
+    double time_budget;   /* s of wall clock per step; 0: none. Makes results depend on the machine */
     sinew_record record;
     sinew_real parameters[SINEW_PARAMETER_MAX]; /* as sinew_solver_info() describes them */
 } sinew_solver_def;
@@ -119,8 +121,8 @@ SINEW_API sinew_world_def sinew_default_world_def(void);
 SINEW_API sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error); /* NULL on failure */
 SINEW_API void sinew_world_destroy(sinew_world *world);                                    /* NULL is fine */
 
-SINEW_API sinew_real sinew_world_time(const sinew_world *world);       /* s since the start */
-SINEW_API int64_t sinew_world_step_count(const sinew_world *world);    /* steps taken */
+SINEW_API sinew_real sinew_world_time(const sinew_world *world);    /* s since the start */
+SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* steps taken */
 SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
 SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error);
@@ -130,11 +132,11 @@ SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real 
 /* Particles made from a mesh's vertices. Masses are lumped: each cell gives its vertices equal shares. */
 typedef struct sinew_body_def {
     uint32_t cookie;
-    const sinew_mesh *mesh;      /* rest shape; copied */
-    sinew_real density;          /* kg/m3 on tets; without tets kg/m2 on triangles; without both kg/m on edges. > 0.
-                                    Default 1000 */
-    const sinew_real *masses;    /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
-    const sinew_real *positions; /* m [3 * vertex_count] where it starts; NULL: at rest */
+    const sinew_mesh *mesh;       /* rest shape; copied */
+    sinew_real density;           /* kg/m3 on tets; without tets kg/m2 on triangles; without both kg/m on edges. > 0.
+                                     Default 1000 */
+    const sinew_real *masses;     /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
+    const sinew_real *positions;  /* m [3 * vertex_count] where it starts; NULL: at rest */
     const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
 } sinew_body_def;
 
@@ -149,8 +151,10 @@ SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body
  * External forces (N) act besides gravity until set again. */
 SINEW_API sinew_status sinew_world_get_positions(const sinew_world *world, int32_t first, int32_t count, sinew_real *q);
 SINEW_API sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_t count, const sinew_real *q);
-SINEW_API sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first, int32_t count, sinew_real *v);
-SINEW_API sinew_status sinew_world_set_velocities(sinew_world *world, int32_t first, int32_t count, const sinew_real *v);
+SINEW_API sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first, int32_t count,
+                                                  sinew_real *v);
+SINEW_API sinew_status sinew_world_set_velocities(sinew_world *world, int32_t first, int32_t count,
+                                                  const sinew_real *v);
 SINEW_API sinew_status sinew_world_get_masses(const sinew_world *world, int32_t first, int32_t count, sinew_real *m);
 SINEW_API sinew_status sinew_world_set_forces(sinew_world *world, int32_t first, int32_t count, const sinew_real *f);
 
@@ -173,16 +177,16 @@ typedef struct sinew_motion {
 /* ---- Energy -------------------------------------------------------------------------------- */
 
 typedef enum sinew_energy_kind {
-    SINEW_ENERGY_STRAIN = 0,         /* tets:  k/2 |F - R|^2 V               thesis (3.13)               */
-    SINEW_ENERGY_COROTATED,          /* tets:  mu |F - R|^2 + lambda/2 (J-1)^2   PBNG (7)                */
-    SINEW_ENERGY_NEO_HOOKEAN,        /* tets:  matched Lame parameters       PBNG (8)                    */
-    SINEW_ENERGY_NEO_HOOKEAN_LOG,    /* tets:  with log J                    thesis (3.14)               */
-    SINEW_ENERGY_STABLE_NEO_HOOKEAN, /* tets:  Smith et al. 2018, re-parametrised  PBNG (10)             */
+    SINEW_ENERGY_STRAIN = 0,          /* tets:  k/2 |F - R|^2 V               thesis (3.13)               */
+    SINEW_ENERGY_COROTATED,           /* tets:  mu |F - R|^2 + lambda/2 (J-1)^2   PBNG (7)                */
+    SINEW_ENERGY_NEO_HOOKEAN,         /* tets:  matched Lame parameters       PBNG (8)                    */
+    SINEW_ENERGY_NEO_HOOKEAN_LOG,     /* tets:  with log J                    thesis (3.14)               */
+    SINEW_ENERGY_STABLE_NEO_HOOKEAN,  /* tets:  Smith et al. 2018, re-parametrised  PBNG (10)             */
     SINEW_ENERGY_ST_VENANT_KIRCHHOFF, /* tets                                                            */
-    SINEW_ENERGY_LINEAR,             /* tets:  small strain, not rotation invariant  PBNG (38)           */
-    SINEW_ENERGY_SPRING,             /* edges: k/2 (|x1-x0| - L)^2                                       */
-    SINEW_ENERGY_POSITION,           /* vertices: k/2 |x - target|^2, moving targets                     */
-    SINEW_ENERGY_WEAK,               /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
+    SINEW_ENERGY_LINEAR,              /* tets:  small strain, not rotation invariant  PBNG (38)           */
+    SINEW_ENERGY_SPRING,              /* edges: k/2 (|x1-x0| - L)^2                                       */
+    SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, moving targets                     */
+    SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -235,12 +239,12 @@ typedef struct sinew_energy_def {
     sinew_body body; /* whose vertices `elements` number; index -1: elements hold particle indices of the world */
     sinew_real parameters[SINEW_PARAMETER_MAX];                /* for every element, as sinew_energy_info says */
     const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] each in place of the above, or NULL */
-    int32_t element_count;   /* of `elements`; ignored when that is NULL */
-    const int32_t *elements; /* [element_count * vertex_count]; NULL: every tet or edge of the body, or (vertex)
-                                every vertex. Edges: the mesh's own, or of all cells when it has none. PAIR needs it */
-    const sinew_real *weights; /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
-    const sinew_real *normals; /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
-    const sinew_real *targets; /* VERTEX [3 * element_count] m; NULL: where the particles are now */
+    int32_t element_count;                                     /* of `elements`; ignored when that is NULL */
+    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every tet or edge of the body, or (vertex)
+                                   every vertex. Edges: the mesh's own, or of all cells when it has none. PAIR needs it */
+    const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
+    const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
+    const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
 } sinew_energy_def;
 
@@ -255,10 +259,10 @@ SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energ
 /* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. */
 typedef struct sinew_pin_def {
     uint32_t cookie;
-    sinew_body body;          /* whose vertices are numbered; index -1: particle indices of the world */
-    int32_t vertex_count;     /* >= 1 */
-    const int32_t *vertices;  /* [vertex_count]; a particle may be in one pin only */
-    const sinew_real *targets; /* [3 * vertex_count] m base points; NULL: where the particles are now */
+    sinew_body body;            /* whose vertices are numbered; index -1: particle indices of the world */
+    int32_t vertex_count;       /* >= 1 */
+    const int32_t *vertices;    /* [vertex_count]; a particle may be in one pin only */
+    const sinew_real *targets;  /* [3 * vertex_count] m base points; NULL: where the particles are now */
     const sinew_motion *motion; /* moves the base points; NULL: they stand still */
 } sinew_pin_def;
 
@@ -271,12 +275,12 @@ SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin
 /* ---- Solver -------------------------------------------------------------------------------- */
 
 typedef struct sinew_solver_info {
-    const char *name;    /* as in scene files, e.g. "newton" */
+    const char *name; /* as in scene files, e.g. "newton" */
     const char *summary;
     const sinew_parameter *parameters;
     int32_t parameter_count;
     int32_t default_iterations;
-    uint32_t needs; /* SINEW_CAN_... of every energy in the world */
+    uint32_t needs;   /* SINEW_CAN_... of every energy in the world */
     bool quasistatic; /* can it find an equilibrium */
 } sinew_solver_info;
 
@@ -303,7 +307,7 @@ SINEW_API const char *sinew_step_bit_name(uint32_t bit);
 /* One row per iteration; row 0 is the starting guess. */
 typedef struct sinew_iteration {
     int32_t iteration;
-    double seconds; /* since the step began */
+    double seconds;                     /* since the step began */
     double objective, inertia, elastic; /* J: g and its two terms (elastic holds -f.q when quasistatic) */
     double residual;                    /* N: |grad g| over the free particles */
     double linear_momentum[3];          /* kg m/s of (q - q_n)/h */
@@ -341,8 +345,8 @@ typedef struct sinew_measures {
     double centre_of_mass[3];
     double linear_momentum[3];
     double angular_momentum[3];
-    double det_min, det_max;  /* of F over the tets; both 1 without tets */
-    int32_t inverted_count;   /* tets with det F <= 0 */
+    double det_min, det_max; /* of F over the tets; both 1 without tets */
+    int32_t inverted_count;  /* tets with det F <= 0 */
 } sinew_measures;
 
 SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);

@@ -46,12 +46,12 @@ typedef double sinew_real;
 /* Why a call refused. A call that refuses has changed nothing. */
 typedef enum sinew_status {
     SINEW_OK = 0,
-    SINEW_ERROR_USAGE,     /* the caller's mistake: a null pointer, a def without its cookie        */
-    SINEW_ERROR_DATA,      /* bad data: out-of-range index, zero-volume element, negative mass, ... */
-    SINEW_ERROR_FILE,      /* cannot open, read or write a file                                     */
-    SINEW_ERROR_FORMAT,    /* a file is not what it claims to be; the text names file and line      */
-    SINEW_ERROR_MEMORY,    /* an allocation failed                                                  */
-    SINEW_ERROR_NUMERIC,   /* a factorisation failed, a value became non-finite                     */
+    SINEW_ERROR_USAGE,      /* the caller's mistake: a null pointer, a def without its cookie        */
+    SINEW_ERROR_DATA,       /* bad data: out-of-range index, zero-volume element, negative mass, ... */
+    SINEW_ERROR_FILE,       /* cannot open, read or write a file                                     */
+    SINEW_ERROR_FORMAT,     /* a file is not what it claims to be; the text names file and line      */
+    SINEW_ERROR_MEMORY,     /* an allocation failed                                                  */
+    SINEW_ERROR_NUMERIC,    /* a factorisation failed, a value became non-finite                     */
     SINEW_ERROR_UNSUPPORTED /* a combination that cannot work; the text says why and what to use    */
 } sinew_status;
 

@@ -91,8 +91,7 @@ void sinew_error_clear(sinew_error *error)
 
 const char *sinew_status_name(sinew_status status)
 {
-    static const char *const names[] = {"ok",     "usage",  "data",    "file",
-                                        "format", "memory", "numeric", "unsupported"};
+    static const char *const names[] = {"ok", "usage", "data", "file", "format", "memory", "numeric", "unsupported"};
     size_t index = (size_t)status;
     return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
 }

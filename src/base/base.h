@@ -17,7 +17,7 @@ void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size
 void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* zeroed */
 /* Copies `used` elements of the old block; frees it only on success. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
-void sinew_release(const sinew_allocator *allocator, void *memory); /* NULL is fine */
+void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
 sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* fills in zero hooks; NULL is fine */
 
 /* Sets status and text (error may be NULL) and returns status. Text is cut to fit. */
@@ -33,18 +33,18 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 
 /* Cookies tell a def filled by its default function from stack garbage. One value per def type. */
-#define SINEW_COOKIE_MESH 0x534d4553u
-#define SINEW_COOKIE_BOX 0x424f5853u
-#define SINEW_COOKIE_BEAM 0x42454153u
-#define SINEW_COOKIE_ROUND 0x524f5553u
-#define SINEW_COOKIE_CLOTH 0x434c4f53u
-#define SINEW_COOKIE_ROPE 0x524f5053u
-#define SINEW_COOKIE_WORLD 0x574f5253u
+#define SINEW_COOKIE_MESH   0x534d4553u
+#define SINEW_COOKIE_BOX    0x424f5853u
+#define SINEW_COOKIE_BEAM   0x42454153u
+#define SINEW_COOKIE_ROUND  0x524f5553u
+#define SINEW_COOKIE_CLOTH  0x434c4f53u
+#define SINEW_COOKIE_ROPE   0x524f5053u
+#define SINEW_COOKIE_WORLD  0x574f5253u
 #define SINEW_COOKIE_SOLVER 0x534f4c53u
-#define SINEW_COOKIE_BODY 0x424f4453u
+#define SINEW_COOKIE_BODY   0x424f4453u
 #define SINEW_COOKIE_ENERGY 0x454e4553u
-#define SINEW_COOKIE_PIN 0x50494e53u
-#define SINEW_COOKIE_SCENE 0x53434e53u
-#define SINEW_COOKIE_CACHE 0x43414353u
+#define SINEW_COOKIE_PIN    0x50494e53u
+#define SINEW_COOKIE_SCENE  0x53434e53u
+#define SINEW_COOKIE_CACHE  0x43414353u
 
 #endif

@@ -25,20 +25,20 @@
 #include "sinew/sinew.h"
 
 #define SINEW_STENCIL_MAX 8
-#define SINEW_DATA_MAX 32
+#define SINEW_DATA_MAX    32
 
 /* One run of groups of one chunk. Pointers that an operation does not name are NULL. */
 typedef struct sinew_kernel {
     int32_t group_count;
-    const int32_t *vertex;     /* [group_count][vertex_count][W] */
-    const sinew_real *data;    /* [group_count][data_count][W] */
-    const sinew_real *x;       /* [local vertex][4] m */
-    const sinew_real *p;       /* [local vertex][4] a direction (product) */
-    sinew_real *g;             /* [local vertex][4] accumulated into (gradient, product) */
-    sinew_real *tangent;       /* [group_count][tangent_count][W] written by linearise, read by product, hessian */
-    sinew_real *blocks;        /* [group_count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
-                                  (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
-    bool project;              /* linearise: to the nearest positive semi-definite matrix; else exact */
+    const int32_t *vertex;  /* [group_count][vertex_count][W] */
+    const sinew_real *data; /* [group_count][data_count][W] */
+    const sinew_real *x;    /* [local vertex][4] m */
+    const sinew_real *p;    /* [local vertex][4] a direction (product) */
+    sinew_real *g;          /* [local vertex][4] accumulated into (gradient, product) */
+    sinew_real *tangent;    /* [group_count][tangent_count][W] written by linearise, read by product, hessian */
+    sinew_real *blocks;     /* [group_count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
+                               (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
+    bool project;           /* linearise: to the nearest positive semi-definite matrix; else exact */
 } sinew_kernel;
 
 /* One element as `prepare` sees it: scalar code, run once. */

@@ -19,7 +19,9 @@ static const sinew_lane_variant *const variants[] = {&sinew_lane_variant_avx2, &
 extern const sinew_lane_variant sinew_lane_variant_generic;
 static const sinew_lane_variant *const variants[] = {&sinew_lane_variant_generic, &sinew_lane_variant_scalar};
 #endif
-enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+enum {
+    VARIANT_COUNT = sizeof variants / sizeof variants[0]
+};
 
 const sinew_lane_variant *const *sinew_lane_variants(int32_t *count)
 {

@@ -13,9 +13,9 @@
 #include "base/base.h"
 
 typedef struct sinew_writer {
-    FILE *stream;         /* write to it freely; errors stick and show in commit */
-    char path[1024];      /* where it is to end up */
-    char partial[1040];   /* where it is now */
+    FILE *stream;       /* write to it freely; errors stick and show in commit */
+    char path[1024];    /* where it is to end up */
+    char partial[1040]; /* where it is now */
 } sinew_writer;
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);

@@ -9,10 +9,10 @@
 
 #include "math/lanes.h"
 
-#define sinew_svd3 SINEW_LANE_SYMBOL(sinew_svd3)
-#define sinew_polar3 SINEW_LANE_SYMBOL(sinew_polar3)
+#define sinew_svd3    SINEW_LANE_SYMBOL(sinew_svd3)
+#define sinew_polar3  SINEW_LANE_SYMBOL(sinew_polar3)
 #define sinew_polar32 SINEW_LANE_SYMBOL(sinew_polar32)
-#define sinew_eigen3 SINEW_LANE_SYMBOL(sinew_eigen3)
+#define sinew_eigen3  SINEW_LANE_SYMBOL(sinew_eigen3)
 
 /* F = U diag(sigma) V^T with rotations U, V (det +1) and |sigma0| >= |sigma1| >= |sigma2|, sigma0, sigma1 >= 0,
  * sign(sigma2) = sign(det F). */

@@ -23,22 +23,22 @@
 #error "lanes.h is for kernel files: build with SINEW_LANE_WIDTH and SINEW_LANE_SUFFIX"
 #endif
 
-#define SINEW_LANE_JOIN2(a, b) a##_##b
-#define SINEW_LANE_JOIN(a, b) SINEW_LANE_JOIN2(a, b)
+#define SINEW_LANE_JOIN2(a, b)  a##_##b
+#define SINEW_LANE_JOIN(a, b)   SINEW_LANE_JOIN2(a, b)
 #define SINEW_LANE_SYMBOL(name) SINEW_LANE_JOIN(name, SINEW_LANE_SUFFIX)
 
 #define LANES SINEW_LANE_WIDTH
 
 #ifdef SINEW_SINGLE
 typedef int32_t lane_int;
-#define LANE_EPSILON 1.1920929e-7f /* distance from 1 to the next number */
-#define LANE_TINY 1.1754944e-38f   /* smallest normal number */
-#define LANE_HUGE 3.4028235e+38f
+#define LANE_EPSILON 1.1920929e-7f  /* distance from 1 to the next number */
+#define LANE_TINY    1.1754944e-38f /* smallest normal number */
+#define LANE_HUGE    3.4028235e+38f
 #else
 typedef int64_t lane_int;
 #define LANE_EPSILON 2.220446049250313e-16
-#define LANE_TINY 2.2250738585072014e-308
-#define LANE_HUGE 1.7976931348623157e+308
+#define LANE_TINY    2.2250738585072014e-308
+#define LANE_HUGE    1.7976931348623157e+308
 #endif
 
 #if LANES == 1
@@ -106,17 +106,47 @@ static inline lane lane_put(lane a, int i, sinew_real value)
 }
 
 #if LANES == 1
-static inline lane_mask lane_lt(lane a, lane b) { return -(lane_mask)(a < b); }
-static inline lane_mask lane_le(lane a, lane b) { return -(lane_mask)(a <= b); }
-static inline lane_mask lane_eq(lane a, lane b) { return -(lane_mask)(a == b); }
-static inline lane lane_select(lane_mask m, lane a, lane b) { return m ? a : b; }
-static inline int lane_any(lane_mask m) { return m != 0; }
-static inline lane lane_sqrt(lane a) { return (lane)(sizeof(lane) == 4 ? sqrtf((float)a) : sqrt((double)a)); }
-static inline lane lane_abs(lane a) { return (lane)fabs((double)a); }
+static inline lane_mask lane_lt(lane a, lane b)
+{
+    return -(lane_mask)(a < b);
+}
+static inline lane_mask lane_le(lane a, lane b)
+{
+    return -(lane_mask)(a <= b);
+}
+static inline lane_mask lane_eq(lane a, lane b)
+{
+    return -(lane_mask)(a == b);
+}
+static inline lane lane_select(lane_mask m, lane a, lane b)
+{
+    return m ? a : b;
+}
+static inline int lane_any(lane_mask m)
+{
+    return m != 0;
+}
+static inline lane lane_sqrt(lane a)
+{
+    return (lane)(sizeof(lane) == 4 ? sqrtf((float)a) : sqrt((double)a));
+}
+static inline lane lane_abs(lane a)
+{
+    return (lane)fabs((double)a);
+}
 #else
-static inline lane_mask lane_lt(lane a, lane b) { return (lane_mask)(a < b); }
-static inline lane_mask lane_le(lane a, lane b) { return (lane_mask)(a <= b); }
-static inline lane_mask lane_eq(lane a, lane b) { return (lane_mask)(a == b); }
+static inline lane_mask lane_lt(lane a, lane b)
+{
+    return (lane_mask)(a < b);
+}
+static inline lane_mask lane_le(lane a, lane b)
+{
+    return (lane_mask)(a <= b);
+}
+static inline lane_mask lane_eq(lane a, lane b)
+{
+    return (lane_mask)(a == b);
+}
 
 /* a where the mask is set, b elsewhere */
 static inline lane lane_select(lane_mask m, lane a, lane b)
@@ -162,8 +192,14 @@ static inline lane lane_abs(lane a)
 }
 #endif
 
-static inline lane lane_min(lane a, lane b) { return lane_select(lane_lt(a, b), a, b); }
-static inline lane lane_max(lane a, lane b) { return lane_select(lane_lt(b, a), a, b); }
+static inline lane lane_min(lane a, lane b)
+{
+    return lane_select(lane_lt(a, b), a, b);
+}
+static inline lane lane_max(lane a, lane b)
+{
+    return lane_select(lane_lt(b, a), a, b);
+}
 
 /* Sum of the elements, in a fixed order. */
 static inline sinew_real lane_sum(lane a)

@@ -13,3 +13,6 @@ add_library(sinew_thirdparty INTERFACE)
 target_include_directories(sinew_thirdparty SYSTEM INTERFACE ${CHOLMOD_INCLUDE})
 target_link_libraries(sinew_thirdparty INTERFACE ${CHOLMOD_LIBRARY} ${SUITESPARSECONFIG_LIBRARY} PkgConfig::OPENBLAS
                       PkgConfig::JANSSON PkgConfig::ASSIMP ZLIB::ZLIB OpenMP::OpenMP_C m)
+if(NOT SINEW_GPL)
+  target_compile_definitions(sinew_thirdparty INTERFACE SINEW_WITHOUT_GPL)
+endif()

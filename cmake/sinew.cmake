@@ -74,6 +74,7 @@ function(sinew_add_precision name single)
   target_link_libraries(${name} PRIVATE sinew_flags sinew_thirdparty)
   target_link_libraries(${name}_static PUBLIC sinew_thirdparty PRIVATE sinew_flags)
   set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+  set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name})
 
   file(GLOB app CONFIGURE_DEPENDS ${root}/app/*.c)
   if(app)

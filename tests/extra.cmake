@@ -1,0 +1,39 @@
+# Tests that are not one cmocka program each, and labels and targets over those that are. One block a purpose.
+
+# ---- Checks of the public headers and of an installed tree (shell scripts) ----
+# Not under a sanitizer: they build programs of their own with the user's flags.
+if(NOT SINEW_SANITIZE)
+  add_test(NAME test_headers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_headers.sh)
+  if(TARGET sinew AND TARGET sinew_single)
+    add_test(NAME test_install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_install.sh ${PROJECT_BINARY_DIR}
+             ${CMAKE_CURRENT_BINARY_DIR}/installed)
+  endif()
+  add_test(NAME test_rooms COMMAND ${PROJECT_SOURCE_DIR}/tools/rooms)
+  if(TARGET sinew AND TARGET sinew_single)
+    add_test(NAME test_hello COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hello.sh ${PROJECT_BINARY_DIR}
+             ${CMAKE_CURRENT_BINARY_DIR}/hello)
+  endif()
+endif()
+
+# ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
+add_custom_target(threaded_tests)
+foreach(target test_world test_threads test_objective test_scenes)
+  if(TARGET ${target})
+    add_dependencies(threaded_tests ${target})
+    set_tests_properties(${target} PROPERTIES LABELS threads)
+  endif()
+endforeach()
+
+# ---- Fuzzers: each tests/fuzz_*.c is a libFuzzer program (`make fuzz`, preset fuzz) ----
+if(SINEW_FUZZ)
+  add_custom_target(fuzzers)
+  file(GLOB programs CONFIGURE_DEPENDS fuzz_*.c)
+  foreach(source ${programs})
+    get_filename_component(target ${source} NAME_WE)
+    add_executable(${target} ${source})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE sinew_flags sinew_static)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${target})
+  endforeach()
+endif()

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# An installed tree serves a stranger: examples/hello is built against it through pkg-config (shared and static) and
+# through CMake's find_package, in both precisions, and runs. Usage: test_install.sh BUILD PREFIX
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$1
+prefix=$2
+rm -rf "$prefix"
+cmake --install "$build" --prefix "$prefix" >/dev/null
+
+pc=$(find "$prefix" -name sinew.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+libraries=$(pkg-config --variable=libdir sinew)
+source=$root/examples/hello/hello.c
+for package in sinew sinew_single; do
+    cc -std=c17 -Wall -Wextra -Werror "$source" $(pkg-config --cflags --libs $package) \
+        -Wl,-rpath,"$libraries" -o "$prefix/hello_$package"
+    ldd "$prefix/hello_$package" | grep -q "$libraries/lib$package.so.0" # the installed one, not another
+    "$prefix/hello_$package"
+    cc -std=c17 "$source" $(pkg-config --cflags $package) "$libraries/lib$package.a" \
+        $(pkg-config --static --libs $package | sed "s/-l$package\\>//") -o "$prefix/hello_${package}_static"
+    "$prefix/hello_${package}_static"
+done
+
+cmake -S "$root/examples/hello" -B "$prefix/cmake_hello" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$prefix/cmake_hello" >/dev/null
+"$prefix/cmake_hello/hello"
+"$prefix/cmake_hello/hello_single"
+
+for command in sinew sinew-single; do
+    "$prefix/bin/$command" --help >/dev/null
+done
+[ -n "$(ls "$prefix"/share/sinew/scenes/*.json)" ]

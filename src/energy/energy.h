@@ -69,7 +69,8 @@ typedef struct sinew_energy_ops {
     void (*product)(const sinew_kernel *kernel);
     /* blocks = H with the tangent */
     void (*hessian)(const sinew_kernel *kernel);
-    /* TET only: smallest and largest det F and the number of elements with det F <= 0 among weights > 0 */
+    /* TET only, of this kernel alone: smallest and largest det F and the number of elements with det F <= 0 among
+     * weights > 0; +inf, -inf and 0 when there are none. Callers merge the results of their kernels. */
     void (*determinants)(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted);
 } sinew_energy_ops;
 

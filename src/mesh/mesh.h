@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mesh.h: what is inside a sinew_mesh, for the code that makes one.
+ *
+ * A maker calls sinew_mesh_allocate(), fills the arrays, and from then on the mesh is not changed.
+ */
+#ifndef SINEW_MESH_INTERNAL_H
+#define SINEW_MESH_INTERNAL_H
+
+#include "base/base.h"
+#include "sinew/mesh.h"
+
+struct sinew_mesh {
+    sinew_allocator allocator;
+    int32_t vertex_count;
+    int32_t tet_count;
+    int32_t triangle_count;
+    int32_t edge_count;
+    sinew_real *positions; /* [3 * vertex_count] m */
+    int32_t *tets;         /* [4 * tet_count] */
+    int32_t *triangles;    /* [3 * triangle_count] */
+    int32_t *edges;        /* [2 * edge_count] */
+    char *notes;           /* lines separated by '\n'; NULL when there are none */
+    size_t notes_length;   /* without the final 0 */
+};
+
+/* A mesh with arrays of these sizes, contents undefined; the allocator is copied, NULL or zero-filled means the
+ * system's. Counts over INT32_MAX are refused, so that makers can compute them in 64 bits. NULL on failure. */
+sinew_mesh *sinew_mesh_allocate(const sinew_allocator *allocator, int64_t vertex_count, int64_t tet_count,
+                                int64_t triangle_count, int64_t edge_count, sinew_error *error);
+
+/* Refuses indices out of range and non-finite positions, by element number. */
+sinew_status sinew_mesh_validate(const sinew_mesh *mesh, sinew_error *error);
+
+/* Appends a line to the notes. On SINEW_ERROR_MEMORY the notes are as they were. */
+sinew_status sinew_mesh_add_note(sinew_mesh *mesh, const char *format, ...) SINEW_PRINTF(2, 3);
+
+/* The four faces of an oriented tetrahedron (a b c d) as positions 0..3 in it, seen from outside counter-clockwise;
+ * face i lies opposite to vertex i. */
+extern const int32_t sinew_tet_faces[4][3];
+/* Its six edges. */
+extern const int32_t sinew_tet_edges[6][2];
+
+/* (b-a) x (c-a) . (d-a) / 6, m3, in double. */
+double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4]);
+
+#endif

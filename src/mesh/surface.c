@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * surface.c: the boundary of the tetrahedra as triangles, and all cells as unique edges.
+ *
+ * A face is on the boundary when exactly one tetrahedron has it. Triangles come in the order of their tetrahedra,
+ * then of the faces in it. They point outwards also where a tetrahedron is inverted. Tetrahedra and edges that name a
+ * vertex twice contribute nothing.
+ */
+#include "mesh/facets.h"
+#include "mesh/mesh.h"
+#include "mesh/sort.h"
+
+#include <string.h>
+
+typedef struct boundary {
+    uint8_t *faces; /* [tet_count] bit i: face i is on the boundary */
+    int64_t count;
+} boundary;
+
+static void mark_boundary(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    (void)vertices;
+    boundary *b = context;
+    if (use_count != 1)
+        return;
+    b->faces[uses[0].minor / 4] |= (uint8_t)(1 << uses[0].minor % 4);
+    b->count++;
+}
+
+static void write_boundary(const sinew_mesh *mesh, const boundary *b, int32_t *triangles)
+{
+    for (int32_t t = 0; t < mesh->tet_count; t++) {
+        const int32_t *tet = mesh->tets + 4 * (size_t)t;
+        bool inverted = b->faces[t] && sinew_tet_volume(mesh->positions, tet) < 0;
+        for (int i = 0; i < 4; i++) {
+            if (!(b->faces[t] >> i & 1))
+                continue;
+            triangles[0] = tet[sinew_tet_faces[i][0]];
+            triangles[1] = tet[sinew_tet_faces[i][inverted ? 2 : 1]];
+            triangles[2] = tet[sinew_tet_faces[i][inverted ? 1 : 2]];
+            triangles += 3;
+        }
+    }
+}
+
+static sinew_mesh *surface_allocate(const sinew_mesh *mesh, int64_t triangle_count, sinew_error *error)
+{
+    sinew_mesh *surface =
+        sinew_mesh_allocate(&mesh->allocator, mesh->vertex_count, 0, triangle_count, mesh->edge_count, error);
+    if (!surface)
+        return NULL;
+    memcpy(surface->positions, mesh->positions, 3 * (size_t)mesh->vertex_count * sizeof *mesh->positions);
+    memcpy(surface->edges, mesh->edges, 2 * (size_t)mesh->edge_count * sizeof *mesh->edges);
+    return surface;
+}
+
+static sinew_mesh *boundary_of_tets(const sinew_mesh *mesh, sinew_error *error)
+{
+    boundary b = {.faces = sinew_allocate_zero(&mesh->allocator, (size_t)mesh->tet_count, 1)};
+    if (!b.faces) {
+        sinew_fail_memory(error, "the surface of a mesh");
+        return NULL;
+    }
+    sinew_mesh *surface = NULL;
+    sinew_elements tets = {mesh->tets, mesh->tet_count, 4};
+    if (sinew_visit_facets(&mesh->allocator, mesh->vertex_count, &tets, mark_boundary, &b, error) == SINEW_OK)
+        surface = surface_allocate(mesh, b.count, error);
+    if (surface)
+        write_boundary(mesh, &b, surface->triangles);
+    sinew_release(&mesh->allocator, b.faces);
+    return surface;
+}
+
+sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(mesh)) {
+        sinew_fail(error, SINEW_ERROR_USAGE, "mesh: the surface of no mesh");
+        return NULL;
+    }
+    if (mesh->tet_count > 0)
+        return boundary_of_tets(mesh, error);
+    sinew_mesh *surface = surface_allocate(mesh, mesh->triangle_count, error);
+    if (surface)
+        memcpy(surface->triangles, mesh->triangles, 3 * (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+    return surface;
+}
+
+sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(mesh)) {
+        sinew_fail(error, SINEW_ERROR_USAGE, "mesh: the skeleton of no mesh");
+        return NULL;
+    }
+    sinew_elements lists[3] = {{mesh->tets, mesh->tet_count, 4},
+                               {mesh->triangles, mesh->triangle_count, 3},
+                               {mesh->edges, mesh->edge_count, 2}};
+    int32_t *edges = NULL;
+    int32_t edge_count = 0;
+    if (sinew_unique_edges(&mesh->allocator, mesh->vertex_count, lists, 3, &edges, &edge_count, error) != SINEW_OK)
+        return NULL;
+    sinew_mesh *skeleton = sinew_mesh_allocate(&mesh->allocator, mesh->vertex_count, 0, 0, edge_count, error);
+    if (skeleton) {
+        memcpy(skeleton->positions, mesh->positions, 3 * (size_t)mesh->vertex_count * sizeof *mesh->positions);
+        memcpy(skeleton->edges, edges, 2 * (size_t)edge_count * sizeof *edges);
+    }
+    sinew_release(&mesh->allocator, edges);
+    return skeleton;
+}

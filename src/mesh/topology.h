@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * topology.h: who touches whom, colours that let elements or vertices be updated side by side, and an order of
+ * points that keeps neighbours near in memory. All of it is deterministic: it depends on the input alone.
+ *
+ * Indices handed in are in range (sinew_mesh_create checks them). An element may name a vertex twice.
+ */
+#ifndef SINEW_TOPOLOGY_H
+#define SINEW_TOPOLOGY_H
+
+#include "base/base.h"
+
+/* Elements of one kind, e.g. all tetrahedra (size 4) or all springs (size 2). */
+typedef struct sinew_elements {
+    const int32_t *vertices; /* [size * count] */
+    int32_t count;
+    int32_t size; /* vertices of one element, >= 1 */
+} sinew_elements;
+
+/* ---- Incidence: vertex -> elements --------------------------------------------------------- */
+
+/* The elements at vertex v are elements[first[v]] .. elements[first[v + 1] - 1], ascending, each once. */
+typedef struct sinew_incidence {
+    int64_t *first;    /* [vertex_count + 1] */
+    int32_t *elements; /* [first[vertex_count]] */
+} sinew_incidence;
+
+sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_allocator *allocator, int32_t vertex_count,
+                                   const sinew_elements *elements, sinew_error *error);
+void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* zeroed is fine */
+
+/* ---- Adjacency: vertex -> vertices --------------------------------------------------------- */
+
+/* The vertices that share an element (of any of the lists) with v, ascending, each once, v left out. */
+typedef struct sinew_adjacency {
+    int64_t *first;      /* [vertex_count + 1] */
+    int32_t *neighbours; /* [first[vertex_count]] */
+} sinew_adjacency;
+
+sinew_status sinew_adjacency_build(sinew_adjacency *adjacency, const sinew_allocator *allocator, int32_t vertex_count,
+                                   const sinew_elements *lists, int32_t list_count, sinew_error *error);
+void sinew_adjacency_free(sinew_adjacency *adjacency, const sinew_allocator *allocator);
+
+/* Unique edges of the lists, (low, high), sorted: every pair of an element's vertices. *edges [2 * count] is to be
+ * released by the caller. */
+sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
+                                int32_t list_count, int32_t **edges, int32_t *edge_count, sinew_error *error);
+
+/* Connected pieces, numbered in the order of their lowest vertex. component [vertex_count]; -1 for a vertex that no
+ * element uses. Returns how many there are. Needs no memory. */
+int32_t sinew_components(int32_t vertex_count, const sinew_elements *lists, int32_t list_count, int32_t *component);
+
+/* ---- Colours ------------------------------------------------------------------------------- */
+
+/* Elements of one colour share no vertex. First fit in the order of the elements: colours [count], 0-based. */
+sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t vertex_count,
+                                   const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
+                                   sinew_error *error);
+
+/* Vertices of one colour share no element of any of the lists. First fit in the order of the vertices:
+ * colours [vertex_count]. At most one colour more than the largest number of neighbours. */
+sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
+                                   int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
+
+/* Elements (or vertices) sorted by colour, ascending inside a colour: those of colour c are
+ * order[first[c]] .. order[first[c + 1] - 1]. first [colour_count + 1], order [count]. */
+void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_count, int32_t *first, int32_t *order);
+
+/* ---- Order --------------------------------------------------------------------------------- */
+
+/* order[i] is the point that comes i-th along a Hilbert curve through the points' bounding cube, ties by index.
+ * positions [3 * count], of any scale; order [count]. */
+sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_real *positions, int32_t count,
+                                 int32_t *order, sinew_error *error);
+
+#endif

@@ -2,7 +2,7 @@
  *
  * lanes.h: a lane is SINEW_LANE_WIDTH reals that go through the same arithmetic, one per element.
  *
- * Kernel files (src/energy, src/math/*.c) are compiled once per instruction set with
+ * Kernel files (src/energy and src/math) are compiled once per instruction set with
  *     -DSINEW_LANE_WIDTH=W -DSINEW_LANE_SUFFIX=avx2|sse2|generic|scalar
  * and export their symbols through SINEW_LANE_SYMBOL, so that all variants live in one library and one is chosen
  * at run time. Width 1 is plain scalar code: the reference that tests compare the others with.
@@ -192,13 +192,27 @@ static inline lane lane_abs(lane a)
 }
 #endif
 
+/* a < b ? a : b and b < a ? a : b, the instructions' own definition: b where one is not a number */
 static inline lane lane_min(lane a, lane b)
 {
+#if defined(LANE_AVX2_DOUBLE)
+    return (lane)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif defined(LANE_AVX2_SINGLE)
+    return (lane)_mm256_min_ps((__m256)a, (__m256)b);
+#else
     return lane_select(lane_lt(a, b), a, b);
+#endif
 }
+
 static inline lane lane_max(lane a, lane b)
 {
+#if defined(LANE_AVX2_DOUBLE)
+    return (lane)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif defined(LANE_AVX2_SINGLE)
+    return (lane)_mm256_max_ps((__m256)a, (__m256)b);
+#else
     return lane_select(lane_lt(b, a), a, b);
+#endif
 }
 
 /* Sum of the elements, in a fixed order. */

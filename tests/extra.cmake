@@ -24,6 +24,19 @@ foreach(target test_world test_threads test_objective test_scenes)
   endif()
 endforeach()
 
+# ---- Tests that include failing_malloc.h: every allocation goes through it ----
+file(GLOB sources CONFIGURE_DEPENDS test_*.c)
+foreach(source ${sources})
+  file(STRINGS ${source} included REGEX "include \"failing_malloc.h\"")
+  get_filename_component(base ${source} NAME_WE)
+  foreach(target ${base} ${base}_single)
+    if(included AND TARGET ${target})
+      target_link_options(${target} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+                          -Wl,--wrap=aligned_alloc,--wrap=posix_memalign)
+    endif()
+  endforeach()
+endforeach()
+
 # ---- Fuzzers: each tests/fuzz_*.c is a libFuzzer program (`make fuzz`, preset fuzz) ----
 if(SINEW_FUZZ)
   add_custom_target(fuzzers)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_corotated.c: distance to the rotations, and a penalty on the change of volume.
+ *
+ *     psi = mu |F - R|^2 + lambda/2 (J - 1)^2        P = 2 mu (F - R) + lambda (J - 1) cof F
+ *
+ * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. Defined for every F; P jumps where
+ * sigma1 + sigma2 = 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element
+ * would fall without bound.
+ */
+#include "energy/isotropic.h"
+#include "energy/lame.h"
+
+enum {
+    DATA_COUNT = TET_MATERIAL + 1
+}; /* lambda / mu */
+
+static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+}
+
+KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
+    lane R[9], C[9];
+    sinew_polar3(F, R);
+    const lane growth = cofactor3(F, C) - 1;
+    lane distance[9];
+    for (int i = 0; i < 9; i++) {
+        distance[i] = F[i] - R[i];
+        P[i] = 2 * distance[i] + ratio * growth * C[i];
+    }
+    return norm3(distance) + half * ratio * growth * growth;
+}
+
+KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+{
+    const lane ratio = lane_load(material);
+    const lane growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    lane term[3];
+    isotropic_volume_form(sigma, lane_set(2), ratio * growth, ratio, eigen);
+    isotropic_rotation_term(sigma, term);
+    for (int pair = 0; pair < 3; pair++)
+        eigen->odd[pair] -= 2 * term[pair];
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    return tet_value(kernel, DATA_COUNT, stress);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    return tet_gradient(kernel, DATA_COUNT, stress);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    isotropic_linearise(kernel, DATA_COUNT, curvature);
+}
+
+static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
+{
+    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
+    .info = {.name = "corotated",
+             .summary = "mu |F - R|^2 + lambda/2 (J - 1)^2 per volume",
+             .stencil = SINEW_STENCIL_TET,
+             .vertex_count = 4,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TET_TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = sinew_tet_product,
+    .hessian = sinew_tet_hessian,
+    .determinants = determinants,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_neo_hookean.c: Neo-Hookean rubber without a logarithm.
+ *
+ *     psi = mu/2 |F|^2 + l/2 (J - 1 - mu/l)^2 - const = mu/2 (|F|^2 - 3) - mu (J - 1) + l/2 (J - 1)^2
+ *     P   = mu F + (l (J - 1) - mu) cof F
+ *
+ * PBNG (8) after Macklin and Mueller 2021, with l = lambda + mu, which makes it linear elasticity at rest. The thesis
+ * (3.15) has l = lambda; the rest shape then answers as if the Lame parameter were lambda - mu. `matched` = no selects
+ * that, to reproduce the thesis; it needs poisson > 1/8, below which the rest shape is not stable.
+ *
+ * Defined for every F and smooth. With poisson < 0 (matched; < 1/4 not matched) an element collapsed to a point has
+ * less energy than at rest, and one that gets there stays.
+ */
+#include "energy/isotropic.h"
+#include "energy/lame.h"
+
+enum {
+    DATA_COUNT = TET_MATERIAL + 1
+}; /* l / mu */
+enum {
+    MATCHED = LAME_PARAMETER_COUNT
+};
+
+static const sinew_parameter parameters[] = {
+    LAME_YOUNG_PARAMETER,
+    LAME_POISSON_PARAMETER,
+    {.name = "matched",
+     .unit = "",
+     .choices = "no|yes",
+     .minimum = 0,
+     .maximum = 1,
+     .preset = 1,
+     .meaning = "yes: young and poisson as in linear elasticity; no: the plain lambda of thesis (3.15)"},
+};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    const double ratio = lame_ratio(element->parameters);
+    const bool matched = element->parameters[MATCHED] > 0;
+    if (!matched && 3 * ratio <= 1)
+        return "matched = no needs poisson > 0.125, below which the rest shape is unstable; raise it or set matched";
+    data[TET_MATERIAL] = (sinew_real)(matched ? ratio + 1 : ratio);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+}
+
+KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
+    lane C[9];
+    const lane growth = cofactor3(F, C) - 1;
+    const lane pressure = ratio * growth - 1;
+    for (int i = 0; i < 9; i++)
+        P[i] = F[i] + pressure * C[i];
+    return half * (norm3(F) - 3) + growth * (half * ratio * growth - 1);
+}
+
+KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+{
+    const lane ratio = lane_load(material);
+    const lane growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    isotropic_volume_form(sigma, lane_set(1), ratio * growth - 1, ratio, eigen);
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    return tet_value(kernel, DATA_COUNT, stress);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    return tet_gradient(kernel, DATA_COUNT, stress);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    isotropic_linearise(kernel, DATA_COUNT, curvature);
+}
+
+static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
+{
+    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
+    .info = {.name = "neo_hookean",
+             .summary = "mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2 per volume",
+             .stencil = SINEW_STENCIL_TET,
+             .vertex_count = 4,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TET_TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = sinew_tet_product,
+    .hessian = sinew_tet_hessian,
+    .determinants = determinants,
+};

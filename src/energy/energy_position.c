@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_position.c: a spring of no length that holds a vertex at a target.
+ *
+ *     psi = k/2 |x - target|^2        grad = k (x - target)        H = k 1
+ *
+ * Bouaziz et al. 2014, section 5.1. Targets lie in the data, from target_slot on, and may move between steps. Soft: a
+ * load f leaves the vertex |f|/k away. Where a vertex must be on its target, pin it.
+ */
+#include "energy/group.h"
+
+enum {
+    DATA_TARGET = 1,
+    DATA_COUNT = 4,
+    TANGENT_COUNT = 1
+}; /* tangent: k */
+
+static const sinew_parameter parameters[] = {
+    {.name = "stiffness",
+     .unit = "N/m",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1000,
+     .open_minimum = true,
+     .open_maximum = true,
+     .meaning = "k, force per distance to the target; raising it holds tighter"},
+};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    data[0] = element->parameters[0];
+    for (int i = 0; i < 3; i++)
+        data[DATA_TARGET + i] = element->target[i];
+    return NULL;
+}
+
+/* d = x - target; returns |d|^2 / 2 */
+KERNEL_INLINE lane offset(const sinew_kernel *kernel, int32_t group, lane d[3])
+{
+    const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    lane_gather_point(kernel->x, group_vertex(kernel, group, 1), d);
+    for (int i = 0; i < 3; i++)
+        d[i] -= lane_load(data + (DATA_TARGET + i) * LANES);
+    return lane_set((sinew_real)0.5) * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    lane_wide sum = {0};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        lane d[3];
+        const lane psi = offset(kernel, group, d);
+        sum = value_add(sum, lane_load(group_data(kernel, group, DATA_COUNT)), psi);
+    }
+    return value_total(sum);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    lane_wide sum = {0};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const lane k = lane_load(group_data(kernel, group, DATA_COUNT));
+        lane d[3];
+        const lane psi = offset(kernel, group, d);
+        for (int i = 0; i < 3; i++)
+            d[i] *= k;
+        lane_scatter_point(kernel->g, group_vertex(kernel, group, 1), d);
+        sum = value_add(sum, k, psi);
+    }
+    return value_total(sum);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++)
+        lane_store(group_tangent(kernel, group, TANGENT_COUNT), lane_load(group_data(kernel, group, DATA_COUNT)));
+}
+
+static void product(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const int32_t *vertex = group_vertex(kernel, group, 1);
+        const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
+        lane f[3];
+        lane_gather_point(kernel->p, vertex, f);
+        for (int i = 0; i < 3; i++)
+            f[i] *= k;
+        lane_scatter_point(kernel->g, vertex, f);
+    }
+}
+
+static void hessian(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
+        for (int i = 0; i < 9; i++)
+            lane_store(group_blocks(kernel, group, 1) + i * LANES, i % 4 == 0 ? k : lane_set(0));
+    }
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
+    .info = {.name = "position",
+             .summary = "k/2 |x - target|^2",
+             .stencil = SINEW_STENCIL_VERTEX,
+             .vertex_count = 1,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TANGENT_COUNT,
+    .target_slot = DATA_TARGET,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = product,
+    .hessian = hessian,
+};

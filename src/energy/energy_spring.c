@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_spring.c: a spring along an edge.
+ *
+ *     psi = k/2 (l - L)^2,  l = |x1 - x0|,  d = x1 - x0,  n = d / l
+ *     grad_1 = k (1 - L/l) d = -grad_0
+ *     H_11 = k [n n^T + (1 - L/l) (1 - n n^T)] = -H_10 = H_00
+ *
+ * Eigenvalues of H_11 are k (along n) and k (1 - L/l) (across, twice): a compressed spring is indefinite, and the
+ * projection sets the second to zero. At l = 0 the direction is undefined: the gradient there is zero, and in H l
+ * counts as no less than LENGTH_BOUND of L.
+ */
+#include "energy/group.h"
+
+enum {
+    DATA_LENGTH = 1,
+    DATA_COUNT = 2,
+    TANGENT_COUNT = 6
+}; /* tangent: H_11 as 00 11 22 01 02 12 */
+
+#define LENGTH_BOUND ((sinew_real)1e-6)
+/* Shorter edges have a squared length of zero. */
+#ifdef SINEW_SINGLE
+#define LENGTH_TINY 1.0842022e-19f
+#else
+#define LENGTH_TINY 1.4916681462400413e-154
+#endif
+
+static const sinew_parameter parameters[] = {
+    {.name = "stiffness",
+     .unit = "N/m",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1000,
+     .open_minimum = true,
+     .open_maximum = true,
+     .meaning = "k, force per change of length; raising it stiffens"},
+    {.name = "rest_scale",
+     .unit = "",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1,
+     .open_maximum = true,
+     .meaning = "rest length as a multiple of the edge's length at rest; below 1 the spring pulls"},
+};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    double length = 0;
+    for (int i = 0; i < 3; i++) {
+        const double d = (double)element->rest[3 + i] - (double)element->rest[i];
+        length += d * d;
+    }
+    if (!isfinite(length))
+        return "its rest length is not finite";
+    data[0] = element->parameters[0];
+    data[DATA_LENGTH] = (sinew_real)(sqrt(length) * (double)element->parameters[1]);
+    return NULL;
+}
+
+/* d = x1 - x0; returns its length */
+KERNEL_INLINE lane edge(const sinew_real *x, const int32_t *vertex, lane d[3])
+{
+    lane x0[3];
+    lane_gather_point(x, vertex, x0);
+    lane_gather_point(x, vertex + LANES, d);
+    for (int i = 0; i < 3; i++)
+        d[i] -= x0[i];
+    return lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+KERNEL_INLINE void scatter_opposite(sinew_real *g, const int32_t *vertex, const lane f[3])
+{
+    const lane opposite[3] = {-f[0], -f[1], -f[2]};
+    lane_scatter_point(g, vertex, opposite);
+    lane_scatter_point(g, vertex + LANES, f);
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    const lane half = lane_set((sinew_real)0.5);
+    lane_wide sum = {0};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        lane d[3];
+        const lane stretch = edge(kernel->x, group_vertex(kernel, group, 2), d) - lane_load(data + LANES);
+        sum = value_add(sum, lane_load(data), half * stretch * stretch);
+    }
+    return value_total(sum);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    const lane half = lane_set((sinew_real)0.5);
+    lane_wide sum = {0};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 2);
+        const lane k = lane_load(data);
+        lane d[3];
+        const lane l = edge(kernel->x, vertex, d), stretch = l - lane_load(data + LANES);
+        const lane pull = k * stretch / lane_max(l, lane_set(LENGTH_TINY));
+        for (int i = 0; i < 3; i++)
+            d[i] *= pull;
+        scatter_opposite(kernel->g, vertex, d);
+        sum = value_add(sum, k, half * stretch * stretch);
+    }
+    return value_total(sum);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    const lane zero = lane_set(0), one = lane_set(1);
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const lane k = lane_load(data), L = lane_load(data + LANES);
+        lane n[3];
+        const lane l = edge(kernel->x, group_vertex(kernel, group, 2), n);
+        const lane divisor = lane_max(l, lane_set(LENGTH_TINY));
+        for (int i = 0; i < 3; i++)
+            n[i] /= divisor;
+        lane across = 1 - L / lane_max(divisor, LENGTH_BOUND * L);
+        if (kernel->project)
+            across = lane_max(across, zero);
+        const lane along = k * (one - across);
+        const lane H[TANGENT_COUNT] = {k * across + along * n[0] * n[0],
+                                       k * across + along * n[1] * n[1],
+                                       k * across + along * n[2] * n[2],
+                                       along * n[0] * n[1],
+                                       along * n[0] * n[2],
+                                       along * n[1] * n[2]};
+        store_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
+    }
+}
+
+static void product(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const int32_t *vertex = group_vertex(kernel, group, 2);
+        lane H[TANGENT_COUNT], d[3], x0[3];
+        load_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
+        lane_gather_point(kernel->p, vertex, x0);
+        lane_gather_point(kernel->p, vertex + LANES, d);
+        for (int i = 0; i < 3; i++)
+            d[i] -= x0[i];
+        const lane f[3] = {H[0] * d[0] + H[3] * d[1] + H[4] * d[2], H[3] * d[0] + H[1] * d[1] + H[5] * d[2],
+                           H[4] * d[0] + H[5] * d[1] + H[2] * d[2]};
+        scatter_opposite(kernel->g, vertex, f);
+    }
+}
+
+static void hessian(const sinew_kernel *kernel)
+{
+    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        sinew_real *blocks = group_blocks(kernel, group, 3);
+        lane H[TANGENT_COUNT];
+        load_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
+        for (int i = 0; i < 9; i++) {
+            lane_store(blocks + i * LANES, H[entry[i]]);
+            lane_store(blocks + (9 + i) * LANES, -H[entry[i]]);
+            lane_store(blocks + (18 + i) * LANES, H[entry[i]]);
+        }
+    }
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
+    .info = {.name = "spring",
+             .summary = "k/2 (|x1 - x0| - L)^2",
+             .stencil = SINEW_STENCIL_EDGE,
+             .vertex_count = 2,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = product,
+    .hessian = hessian,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_st_venant_kirchhoff.c: linear elasticity in Green's strain.
+ *
+ *     E = (F^T F - 1)/2      psi = mu |E|^2 + lambda/2 (tr E)^2      P = F (2 mu E + lambda tr(E) 1)
+ *
+ * Defined for every F and a polynomial. It does not see orientation, so an inverted element is at rest, and under
+ * compression beyond sigma = 0.577 of a bar it softens and collapses: for small strains and large rotations.
+ */
+#include "energy/isotropic.h"
+#include "energy/lame.h"
+
+enum {
+    DATA_COUNT = TET_MATERIAL + 1
+}; /* lambda / mu */
+
+static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+}
+
+KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
+    lane S[9]; /* 2 E, then the second Piola-Kirchhoff stress */
+    multiply3_tn(F, F, S);
+    for (int i = 0; i < 3; i++)
+        S[4 * i] -= 1;
+    const lane quarter = half * half, trace = half * (S[0] + S[4] + S[8]);
+    const lane psi = quarter * norm3(S) + half * ratio * trace * trace;
+    for (int i = 0; i < 3; i++)
+        S[4 * i] += ratio * trace;
+    multiply3(F, S, P);
+    return psi;
+}
+
+/* psi_i = c sigma_i + sigma_i^3 with c = lambda/mu tr E - 1 */
+KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
+    const lane square[3] = {sigma[0] * sigma[0], sigma[1] * sigma[1], sigma[2] * sigma[2]};
+    const lane c = half * ratio * (square[0] + square[1] + square[2] - 3) - 1;
+    for (int i = 0; i < 3; i++)
+        eigen->A[i] = c + (3 + ratio) * square[i];
+    static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};
+    for (int pair = 0; pair < 3; pair++) {
+        const int i = first[pair], j = second[pair];
+        const lane product = sigma[i] * sigma[j], squares = c + square[i] + square[j];
+        eigen->A[3 + pair] = ratio * product;
+        eigen->even[pair] = squares + product;
+        eigen->odd[pair] = squares - product;
+    }
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    return tet_value(kernel, DATA_COUNT, stress);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    return tet_gradient(kernel, DATA_COUNT, stress);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    isotropic_linearise(kernel, DATA_COUNT, curvature);
+}
+
+static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
+{
+    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
+    .info = {.name = "st_venant_kirchhoff",
+             .summary = "mu |E|^2 + lambda/2 (tr E)^2 per volume, E = (F^T F - 1)/2",
+             .stencil = SINEW_STENCIL_TET,
+             .vertex_count = 4,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TET_TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = sinew_tet_product,
+    .hessian = sinew_tet_hessian,
+    .determinants = determinants,
+};

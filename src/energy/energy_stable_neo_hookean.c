@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_stable_neo_hookean.c: the Neo-Hookean energy of Smith, De Goes, Kim 2018, stable at rest and in collapse.
+ *
+ *     psi = m/2 (I - 3) + l/2 (J - 1 - 3m/4l)^2 - m/2 log(1 + I) - const,   I = |F|^2
+ *         = m/2 (I - 3) - m/2 log((1 + I)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2
+ *     P   = m I/(1 + I) F + (l (J - 1) - 3m/4) cof F
+ *
+ * PBNG (10), with the factor l/2 that is missing there. m = 4mu/3 and l = lambda + 5mu/6 make it linear elasticity at
+ * rest. Defined for every F and smooth; the logarithm keeps P from vanishing slower than F at a point.
+ */
+#include "energy/isotropic.h"
+#include "energy/lame.h"
+
+enum {
+    DATA_COUNT = TET_MATERIAL + 1
+}; /* l / mu */
+
+/* m / mu */
+#define SHEAR ((sinew_real)(4.0 / 3.0))
+
+static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    data[TET_MATERIAL] = (sinew_real)(lame_ratio(element->parameters) + 5.0 / 6.0);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+}
+
+KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5), shear = lane_set(SHEAR);
+    lane C[9];
+    const lane growth = cofactor3(F, C) - 1, I = norm3(F);
+    const lane pressure = ratio * growth - 1, scale = shear * I / (I + 1);
+    for (int i = 0; i < 9; i++)
+        P[i] = scale * F[i] + pressure * C[i];
+    const lane stretch = I - 3 - lane_log(lane_set((sinew_real)0.25) * (I + 1));
+    return half * shear * stretch + growth * (half * ratio * growth - 1);
+}
+
+KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+{
+    const lane ratio = lane_load(material), shear = lane_set(SHEAR);
+    const lane growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    const lane I = sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
+    const lane inverse = 1 / (I + 1);
+    isotropic_volume_form(sigma, shear * I * inverse, ratio * growth - 1, ratio, eigen);
+    /* d(scale)/dsigma_j sigma_i */
+    const lane extra = 2 * shear * inverse * inverse;
+    for (int i = 0; i < 3; i++)
+        eigen->A[i] += extra * sigma[i] * sigma[i];
+    eigen->A[3] += extra * sigma[0] * sigma[1];
+    eigen->A[4] += extra * sigma[0] * sigma[2];
+    eigen->A[5] += extra * sigma[1] * sigma[2];
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    return tet_value(kernel, DATA_COUNT, stress);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    return tet_gradient(kernel, DATA_COUNT, stress);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    isotropic_linearise(kernel, DATA_COUNT, curvature);
+}
+
+static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
+{
+    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
+    .info = {.name = "stable_neo_hookean",
+             .summary = "m/2 (|F|^2 - 3) - m/2 log((|F|^2 + 1)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2 per volume; m = "
+                        "4mu/3, l = lambda + 5mu/6",
+             .stencil = SINEW_STENCIL_TET,
+             .vertex_count = 4,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TET_TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = sinew_tet_product,
+    .hessian = sinew_tet_hessian,
+    .determinants = determinants,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_strain.c: the squared distance of F to the rotations.
+ *
+ *     psi = k/2 |F - R|^2 = k/2 sum (sigma_i - 1)^2        P = k (F - R)
+ *
+ * Thesis (3.13), after Bouaziz et al. 2014. R is the rotation nearest to F (a proper one, so that psi keeps growing
+ * through an inversion). At rest it is linear elasticity with mu = k/2 and lambda = 0: it has no resistance to change
+ * of volume of its own. P jumps where sigma1 + sigma2 = 0 (isotropic.h).
+ */
+#include "energy/isotropic.h"
+
+enum {
+    DATA_COUNT = TET_MATERIAL
+};
+
+static const sinew_parameter parameters[] = {
+    {.name = "stiffness",
+     .unit = "Pa",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1e5,
+     .open_minimum = true,
+     .open_maximum = true,
+     .meaning = "k, energy per volume and squared stretch; raising it stiffens"},
+};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    return sinew_tet_prepare(element, (double)element->parameters[0], data);
+}
+
+KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+{
+    (void)material;
+    lane R[9];
+    sinew_polar3(F, R);
+    for (int i = 0; i < 9; i++)
+        P[i] = F[i] - R[i];
+    return lane_set((sinew_real)0.5) * norm3(P);
+}
+
+KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+{
+    (void)material;
+    lane term[3];
+    isotropic_rotation_term(sigma, term);
+    for (int i = 0; i < 3; i++) {
+        eigen->A[i] = lane_set(1);
+        eigen->A[3 + i] = lane_set(0);
+        eigen->even[i] = lane_set(1);
+        eigen->odd[i] = 1 - term[i];
+    }
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    return tet_value(kernel, DATA_COUNT, stress);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    return tet_gradient(kernel, DATA_COUNT, stress);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    isotropic_linearise(kernel, DATA_COUNT, curvature);
+}
+
+static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
+{
+    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
+    .info = {.name = "strain",
+             .summary = "k/2 |F - R|^2 per volume",
+             .stencil = SINEW_STENCIL_TET,
+             .vertex_count = 4,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TET_TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = sinew_tet_product,
+    .hessian = sinew_tet_hessian,
+    .determinants = determinants,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_table.c: the energies of one lane variant. Adding one is one line here.
+ */
+#include "energy/energy.h"
+#include "math/lanes.h"
+
+#define ENERGIES(X)                                                                                                    \
+    X(SINEW_ENERGY_STRAIN, strain)                                                                                     \
+    X(SINEW_ENERGY_COROTATED, corotated)                                                                               \
+    X(SINEW_ENERGY_NEO_HOOKEAN, neo_hookean)                                                                           \
+    X(SINEW_ENERGY_NEO_HOOKEAN_LOG, neo_hookean_log)                                                                   \
+    X(SINEW_ENERGY_STABLE_NEO_HOOKEAN, stable_neo_hookean)                                                             \
+    X(SINEW_ENERGY_ST_VENANT_KIRCHHOFF, st_venant_kirchhoff)                                                           \
+    X(SINEW_ENERGY_LINEAR, linear)                                                                                     \
+    X(SINEW_ENERGY_SPRING, spring)                                                                                     \
+    X(SINEW_ENERGY_POSITION, position)                                                                                 \
+    X(SINEW_ENERGY_WEAK, weak)
+
+#define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
+#define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),
+
+ENERGIES(DECLARE)
+
+static const sinew_energy_ops *const energies[SINEW_ENERGY_COUNT] = {ENERGIES(ENTRY)};
+
+/* Runs on any processor of the architecture: no lane is touched before it says yes. */
+static bool usable(void)
+{
+#if defined(__x86_64__) && defined(__AVX2__) && LANES > 1
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return true;
+#endif
+}
+
+#define TEXT2(a) #a
+#define TEXT(a)  TEXT2(a)
+
+extern const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant);
+const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant) = {
+    .name = TEXT(SINEW_LANE_SUFFIX),
+    .width = LANES,
+    .energies = energies,
+    .usable = usable,
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_weak.c: a weak constraint that holds two weighted points together.
+ *
+ *     C = sum_a w_a x_a      psi = 1/2 C^T K C      K = kn n n^T + kt (1 - n n^T)
+ *     grad_a = w_a K C       H_ab = w_a w_b K
+ *
+ * PBNG (18), (19). The eight signed weights are the four of the first point (sum 1) and minus the four of the second,
+ * so C is the vector between the points and a translation of both costs nothing. Quadratic in the positions, its
+ * Hessian constant and positive semi-definite. K does not turn with the body: for contacts and sutures that last a step
+ * or whose kn = kt.
+ */
+#include "energy/group.h"
+
+/* data: scale 1, eight weights, K as 00 11 22 01 02 12. tangent: weights, K. */
+enum {
+    DATA_WEIGHTS = 1,
+    DATA_K = 9,
+    DATA_COUNT = 15,
+    TANGENT_K = 8,
+    TANGENT_COUNT = 14
+};
+
+static const sinew_parameter parameters[] = {
+    {.name = "normal_stiffness",
+     .unit = "N/m",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1000,
+     .open_maximum = true,
+     .meaning = "kn, force per distance along the normal"},
+    {.name = "tangent_stiffness",
+     .unit = "N/m",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1000,
+     .open_maximum = true,
+     .meaning = "kt, force per distance across the normal"},
+};
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const double kn = (double)element->parameters[0], kt = (double)element->parameters[1];
+    data[0] = 1;
+    for (int a = 0; a < 8; a++)
+        data[DATA_WEIGHTS + a] = element->weights[a];
+    for (int i = 0; i < 6; i++) {
+        const double nn = (double)element->normal[row[i]] * (double)element->normal[column[i]];
+        data[DATA_K + i] = (sinew_real)((kn - kt) * nn + (row[i] == column[i] ? kt : 0));
+    }
+    return NULL;
+}
+
+/* C = sum_a w_a x_a */
+KERNEL_INLINE void separation(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, lane C[3])
+{
+    for (int i = 0; i < 3; i++)
+        C[i] = lane_set(0);
+    for (int a = 0; a < 8; a++) {
+        const lane w = lane_load(weights + a * LANES);
+        lane xa[3];
+        lane_gather_point(x, vertex + a * LANES, xa);
+        for (int i = 0; i < 3; i++)
+            C[i] += w * xa[i];
+    }
+}
+
+/* f = K C, K from six numbers */
+KERNEL_INLINE void pull(const sinew_real *stiffness, const lane C[3], lane f[3])
+{
+    lane K[6];
+    load_lanes(stiffness, 6, K);
+    f[0] = K[0] * C[0] + K[3] * C[1] + K[4] * C[2];
+    f[1] = K[3] * C[0] + K[1] * C[1] + K[5] * C[2];
+    f[2] = K[4] * C[0] + K[5] * C[1] + K[2] * C[2];
+}
+
+/* g_a += w_a f */
+KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const lane f[3])
+{
+    for (int a = 0; a < 8; a++) {
+        const lane w = lane_load(weights + a * LANES);
+        const lane fa[3] = {w * f[0], w * f[1], w * f[2]};
+        lane_scatter_point(g, vertex + a * LANES, fa);
+    }
+}
+
+static double value(const sinew_kernel *kernel)
+{
+    lane_wide sum = {0};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        lane C[3], f[3];
+        separation(kernel->x, group_vertex(kernel, group, 8), data + DATA_WEIGHTS * LANES, C);
+        pull(data + DATA_K * LANES, C, f);
+        sum = value_add(sum, lane_load(data), lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
+    }
+    return value_total(sum);
+}
+
+static double gradient(const sinew_kernel *kernel)
+{
+    lane_wide sum = {0};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 8);
+        const lane scale = lane_load(data);
+        lane C[3], f[3];
+        separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
+        pull(data + DATA_K * LANES, C, f);
+        sum = value_add(sum, scale, lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
+        for (int i = 0; i < 3; i++)
+            f[i] *= scale;
+        spread(kernel->g, vertex, data + DATA_WEIGHTS * LANES, f);
+    }
+    return value_total(sum);
+}
+
+static void linearise(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
+        for (int a = 0; a < 8; a++)
+            lane_store(tangent + a * LANES, lane_load(data + (DATA_WEIGHTS + a) * LANES));
+        for (int i = 0; i < 6; i++)
+            lane_store(tangent + (TANGENT_K + i) * LANES, lane_load(data) * lane_load(data + (DATA_K + i) * LANES));
+    }
+}
+
+static void product(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 8);
+        lane C[3], f[3];
+        separation(kernel->p, vertex, tangent, C);
+        pull(tangent + TANGENT_K * LANES, C, f);
+        spread(kernel->g, vertex, tangent, f);
+    }
+}
+
+static void hessian(const sinew_kernel *kernel)
+{
+    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
+        sinew_real *blocks = group_blocks(kernel, group, 36);
+        lane w[8], K[6];
+        load_lanes(tangent, 8, w);
+        load_lanes(tangent + TANGENT_K * LANES, 6, K);
+        for (int a = 0; a < 8; a++)
+            for (int b = 0; b <= a; b++)
+                for (int i = 0; i < 9; i++)
+                    lane_store(blocks + (block_index(a, b) * 9 + i) * LANES, w[a] * w[b] * K[entry[i]]);
+    }
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
+    .info = {.name = "weak",
+             .summary = "1/2 C^T K C, C the vector between two weighted points",
+             .stencil = SINEW_STENCIL_PAIR,
+             .vertex_count = 8,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0]},
+    .data_count = DATA_COUNT,
+    .tangent_count = TANGENT_COUNT,
+    .target_slot = -1,
+    .prepare = prepare,
+    .value = value,
+    .gradient = gradient,
+    .linearise = linearise,
+    .product = product,
+    .hessian = hessian,
+};

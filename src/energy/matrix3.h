@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * matrix3.h: products, cofactors and norms of W 3x3 matrices at once. Row-major: A[3*i + j] is row i, column j.
+ */
+#ifndef SINEW_MATRIX3_H
+#define SINEW_MATRIX3_H
+
+#include "energy/group.h"
+
+/* C = A B */
+KERNEL_INLINE void multiply3(const lane A[9], const lane B[9], lane C[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+}
+
+/* C = A^T B */
+KERNEL_INLINE void multiply3_tn(const lane A[9], const lane B[9], lane C[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+}
+
+/* C = A B^T */
+KERNEL_INLINE void multiply3_nt(const lane A[9], const lane B[9], lane C[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] = A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
+}
+
+/* C = cof F = d det F / dF; returns det F. */
+KERNEL_INLINE lane cofactor3(const lane F[9], lane C[9])
+{
+    C[0] = F[4] * F[8] - F[5] * F[7];
+    C[1] = F[5] * F[6] - F[3] * F[8];
+    C[2] = F[3] * F[7] - F[4] * F[6];
+    C[3] = F[2] * F[7] - F[1] * F[8];
+    C[4] = F[0] * F[8] - F[2] * F[6];
+    C[5] = F[1] * F[6] - F[0] * F[7];
+    C[6] = F[1] * F[5] - F[2] * F[4];
+    C[7] = F[2] * F[3] - F[0] * F[5];
+    C[8] = F[0] * F[4] - F[1] * F[3];
+    return F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
+}
+
+/* |F|^2 */
+KERNEL_INLINE lane norm3(const lane F[9])
+{
+    lane rows[3];
+    for (int i = 0; i < 3; i++)
+        rows[i] = F[3 * i] * F[3 * i] + F[3 * i + 1] * F[3 * i + 1] + F[3 * i + 2] * F[3 * i + 2];
+    return rows[0] + rows[1] + rows[2];
+}
+
+#endif

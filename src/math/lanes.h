@@ -256,9 +256,11 @@ static inline void lane_gather_point(const sinew_real *x, const int32_t *vertex,
     out[1] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0xee);
     out[2] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0x44);
 #else
-    for (int c = 0; c < 3; c++)
-        for (int i = 0; i < LANES; i++)
+    for (int c = 0; c < 3; c++) {
+        out[c] = lane_set(x[4 * (size_t)vertex[0] + (size_t)c]);
+        for (int i = 1; i < LANES; i++)
             out[c] = lane_put(out[c], i, x[4 * (size_t)vertex[i] + (size_t)c]);
+    }
 #endif
 }
 

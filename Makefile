@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 20
 .PHONY: all setup setup-test demo test check bench lint format fuzz install clean
 
 all: setup
-	@tools/build $(PRESET) -j $(JOBS)
+	@tools/build $(PRESET) -j $(JOBS) --target product
 
 setup:
 	@tools/setup build

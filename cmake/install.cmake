@@ -11,11 +11,16 @@ if(OpenMP_C_FLAGS)
   string(APPEND SINEW_STATIC_LIBRARIES " ${OpenMP_C_FLAGS}")
 endif()
 
+# What is installed, and nothing that only tests need: `make` builds this.
+add_custom_target(product)
+
 function(sinew_install name single)
+  add_dependencies(product ${name} ${name}_static)
   install(TARGETS ${name} EXPORT sinewTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS ${name}_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(TARGET ${name}_command)
+    add_dependencies(product ${name}_command)
     install(TARGETS ${name}_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
   set(SINEW_PC_NAME ${name})

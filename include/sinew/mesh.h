@@ -54,7 +54,8 @@ SINEW_API const char *sinew_mesh_notes(const sinew_mesh *mesh);
 /* A new mesh of the same vertices whose triangles are the boundary of the tetrahedra (outward), or the
  * mesh's own triangles when it has no tetrahedra; its edges are the mesh's own edges. */
 SINEW_API sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *error);
-/* A new mesh of the same vertices whose edges are the unique edges of all its cells, sorted (low, high). */
+/* A new mesh of the same vertices and no other cells whose edges are the unique edges of all cells of this one,
+ * sorted (low, high). */
 SINEW_API sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error);
 /* A moved copy: positions replaced by the caller's array [3 * vertex_count]. */
 SINEW_API sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions, sinew_error *error);
@@ -91,11 +92,11 @@ typedef struct sinew_round_def {
     uint32_t cookie;
     sinew_allocator allocator;
     sinew_real radius;       /* m: ball, cylinder, tube: outer radius; torus: of the centre line. Default 0.5 */
-    sinew_real inner_radius; /* m: tube: of the hole (default 0.3); torus: of the pipe (default 0.15) */
+    sinew_real inner_radius; /* m, < radius. Tube: of the hole; torus: of the pipe. Default 0: the generator takes
+                                0.6 (tube) or 0.3 (torus) of the radius */
     sinew_real height;       /* m: cylinder and tube, along z. Default 1 */
     int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 8 */
-    int32_t layers;          /* cells along the height (cylinder, tube), through the wall (tube: rings),
-                                across the pipe (torus). >= 1. Default 4 */
+    int32_t layers;          /* cells along the height (cylinder, tube), across the pipe (torus). >= 1. Default 4 */
     int32_t rings;           /* tube only: cells through the wall. Default 2 */
 } sinew_round_def;
 SINEW_API sinew_round_def sinew_default_round_def(void);

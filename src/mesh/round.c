@@ -15,7 +15,8 @@
  * cubed sphere of C. Ronchi, R. Iacono, P. S. Paolucci, J. Comput. Phys. 124, 1996).
  *
  * Limits: quality (1 for a regular tetrahedron) stays above 0.3 where cells are about as long as wide; stretched
- * cells and a torus whose pipe nearly fills it have less.
+ * cells and a torus whose pipe nearly fills it have less. With the default radii a torus wants six segments a layer;
+ * the default 8 segments and 4 layers are a coarse one (0.04).
  */
 #include "mesh/grid.h"
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cache.h: what the cache formats share: the cache itself, the surface of its world, checked writing.
+ *
+ * A format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
+ * remembers the first failure and frees everything; a format only lays out bytes.
+ */
+#ifndef SINEW_CACHE_H
+#define SINEW_CACHE_H
+
+#include "io/file.h"
+#include "sinew/scene.h"
+
+typedef struct sinew_cache_ops {
+    const char *name; /* as on the command line */
+    size_t own_size;  /* bytes of the format's own part, zeroed before open */
+    /* Any of them may fail. After a failure drop is called at once and nothing else. */
+    sinew_status (*open)(sinew_cache *cache, sinew_error *error);
+    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* lays out cache->q and cache->v */
+    sinew_status (*close)(sinew_cache *cache, sinew_error *error); /* puts the files in place */
+    /* Removes unfinished files and frees the own part's memory. Called exactly once, also after close. */
+    void (*drop)(sinew_cache *cache);
+} sinew_cache_ops;
+
+extern const sinew_cache_ops sinew_cache_pc2;
+extern const sinew_cache_ops sinew_cache_obj;
+extern const sinew_cache_ops sinew_cache_vtu;
+extern const sinew_cache_ops sinew_cache_gltf;
+extern const sinew_cache_ops sinew_cache_csv;
+
+/* What there is to draw, in particle indices: the surface triangles of every body that has any, and the edges of the
+ * bodies that have nothing else. */
+typedef struct sinew_cache_shape {
+    int64_t triangle_count;
+    int32_t *triangles; /* [3 * triangle_count] */
+    int64_t edge_count;
+    int32_t *edges; /* [2 * edge_count] */
+} sinew_cache_shape;
+
+struct sinew_cache {
+    const sinew_cache_ops *ops;
+    void *own; /* [ops->own_size] the format's own part */
+    sinew_allocator allocator;
+    const sinew_world *world;
+    char stem[960];      /* directory/name */
+    const char *name;    /* the part of `stem` after the directory */
+    int32_t expected;    /* frames to come, 0: not known */
+    int32_t frame_count; /* frames laid out so far: the number of the coming one */
+    double frame_time;   /* s between frames */
+    int32_t particle_count;
+    double time;         /* s, of the world at this frame */
+    sinew_real *q;       /* [3 * particle_count] m, of this frame */
+    sinew_real *v;       /* [3 * particle_count] m/s */
+    sinew_error failure; /* the first; SINEW_OK while all is well */
+};
+
+/* ---- The world's shape (cache_shape.c) -------------------------------------------------------- */
+
+sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);
+void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape); /* zeroed is fine */
+/* used[i] = 1 for each particle that a triangle or edge of the shape names, 0 for the others. */
+void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *shape, uint8_t *used);
+
+/* ---- Checked writing (cache_put.c) ------------------------------------------------------------ */
+
+/* Each reports the path and the system's reason at once, while errno still tells it. */
+sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error);
+sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
+sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
+sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from the start */
+
+#define SINEW_CACHE_NUMBER 32 /* bytes that hold any number as text */
+/* As many digits as bring back the same bits, and a point in every locale. Returns the length. */
+int sinew_cache_number(char *text, sinew_real value);
+
+/* Little-endian, on any machine. */
+void sinew_cache_store32(unsigned char *bytes, uint32_t value);
+void sinew_cache_store_float(unsigned char *bytes, float value);
+
+/* Refuses positions that a 32-bit float cannot hold. */
+sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *error);
+
+/* ---- OBJ text, shared by the OBJ sequence and PC2 (cache_obj.c) -------------------------------- */
+
+/* Vertices: cache->q of every particle in order. Elements: the shape's. */
+sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, sinew_writer *writer, sinew_error *error);
+sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writer *writer, sinew_error *error);
+
+#endif

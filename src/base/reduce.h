@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reduce.h: sums over particles whose bits do not depend on the number of threads.
+ *
+ * Vectors over particles are [count][4] reals; the fourth number is always zero, so that a vector may be read as one
+ * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose borders depend on the count alone; each block is
+ * summed by one thread in four interleaved double accumulators, and the block sums are added in order.
+ */
+#ifndef SINEW_REDUCE_H
+#define SINEW_REDUCE_H
+
+#include "sinew/types.h"
+
+#define SINEW_SUM_BLOCKS 256
+
+double sinew_dot(const sinew_real *a, const sinew_real *b, int32_t count, int32_t thread_count); /* a . b */
+double sinew_norm(const sinew_real *a, int32_t count, int32_t thread_count);                     /* |a| */
+/* y += s x */
+void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t count, int32_t thread_count);
+/* z = x + s y */
+void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
+                   int32_t thread_count);
+/* Sums `width` <= 16 numbers over items 0 .. count-1: `term` adds items first .. last-1 into sums. */
+typedef void sinew_sum_term(const void *context, int32_t first, int32_t last, double *sums);
+void sinew_sum(sinew_sum_term *term, const void *context, int32_t count, int32_t width, double *sums,
+               int32_t thread_count);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * batch.c: sorts, groups and cuts the elements of one energy. See batch.h.
+ */
+#include "energy/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sort_key {
+    int32_t lowest, element;
+} sort_key;
+
+static int compare_keys(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+    if (x->lowest != y->lowest)
+        return x->lowest < y->lowest ? -1 : 1;
+    return (x->element > y->element) - (x->element < y->element);
+}
+
+/* order[i] = the element that comes i-th */
+static void sort_elements(sort_key *keys, int32_t count, int32_t n, const int32_t *particles)
+{
+    for (int32_t e = 0; e < count; e++) {
+        int32_t lowest = particles[(size_t)e * (size_t)n];
+        for (int32_t a = 1; a < n; a++)
+            if (particles[(size_t)e * (size_t)n + (size_t)a] < lowest)
+                lowest = particles[(size_t)e * (size_t)n + (size_t)a];
+        keys[e] = (sort_key){lowest, e};
+    }
+    qsort(keys, (size_t)count, sizeof keys[0], compare_keys);
+}
+
+static bool allocate_arrays(const sinew_allocator *allocator, sinew_batch *batch)
+{
+    size_t lanes = (size_t)batch->group_count * (size_t)batch->width;
+    size_t n = (size_t)batch->ops->info.vertex_count;
+    batch->vertex = sinew_allocate(allocator, lanes * n, sizeof(int32_t));
+    batch->data = sinew_allocate(allocator, lanes * (size_t)batch->ops->data_count, sizeof(sinew_real));
+    batch->element = sinew_allocate(allocator, lanes, sizeof(int32_t));
+    batch->place = sinew_allocate(allocator, (size_t)batch->element_count, sizeof(int32_t));
+    batch->particle = sinew_allocate(allocator, (size_t)batch->element_count * n, sizeof(int32_t));
+    batch->chunks = sinew_allocate(allocator, (size_t)batch->chunk_count, sizeof(sinew_chunk));
+    return batch->vertex && batch->data && batch->element && batch->place && batch->particle && batch->chunks;
+}
+
+/* Copies one element into its lane; a filler keeps everything but the weight. */
+static void fill_lane(sinew_batch *batch, int32_t place, int32_t element, bool filler, const int32_t *particles,
+                      const sinew_real *data, int32_t *local, int32_t *stamp, int32_t chunk_index)
+{
+    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
+    const size_t D = (size_t)batch->ops->data_count, group = (size_t)place / W, lane = (size_t)place % W;
+    sinew_chunk *chunk = &batch->chunks[chunk_index];
+    for (size_t a = 0; a < n; a++) {
+        int32_t particle = particles[(size_t)element * n + a];
+        if (stamp[particle] != chunk_index) {
+            stamp[particle] = chunk_index;
+            local[particle] = chunk->slot_count;
+            batch->particle[batch->slot_count++] = particle;
+            chunk->slot_count++;
+        }
+        batch->vertex[(group * n + a) * W + lane] = local[particle];
+    }
+    for (size_t d = 0; d < D; d++)
+        batch->data[(group * D + d) * W + lane] = data[(size_t)element * D + d];
+    batch->element[place] = filler ? -1 : element;
+    if (filler)
+        batch->data[group * D * W + lane] = 0;
+    else
+        batch->place[element] = place;
+}
+
+/* The elements of a chunk go to lanes with a stride, so that those of one group are far apart and rarely share a
+ * particle: neighbouring scatters then do not wait for each other. */
+static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sort_key *keys, const int32_t *particles,
+                       const sinew_real *data, int32_t *local, int32_t *stamp)
+{
+    sinew_chunk *chunk = &batch->chunks[chunk_index];
+    int32_t first = chunk_index * SINEW_CHUNK_ELEMENTS;
+    int32_t count = batch->element_count - first;
+    if (count > SINEW_CHUNK_ELEMENTS)
+        count = SINEW_CHUNK_ELEMENTS;
+    chunk->first_group = first / batch->width;
+    chunk->group_count = (count + batch->width - 1) / batch->width;
+    chunk->first_slot = batch->slot_count;
+    chunk->slot_count = 0;
+    for (int32_t group = 0; group < chunk->group_count; group++)
+        for (int32_t lane = 0; lane < batch->width; lane++) {
+            int32_t i = lane * chunk->group_count + group;
+            bool filler = i >= count;
+            fill_lane(batch, (chunk->first_group + group) * batch->width + lane, keys[first + (filler ? group : i)].element,
+                      filler, particles, data, local, stamp, chunk_index);
+        }
+}
+
+sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width,
+                                int32_t element_count, const int32_t *particles, const sinew_real *data,
+                                int32_t particle_count)
+{
+    sinew_batch *batch = sinew_allocate_zero(allocator, 1, sizeof *batch);
+    sort_key *keys = sinew_allocate(allocator, (size_t)element_count, sizeof *keys);
+    int32_t *local = sinew_allocate(allocator, (size_t)particle_count, sizeof *local);
+    int32_t *stamp = sinew_allocate(allocator, (size_t)particle_count, sizeof *stamp);
+    bool good = batch && keys && local && stamp;
+    if (good) {
+        batch->ops = ops;
+        batch->width = width;
+        batch->element_count = element_count;
+        batch->chunk_count = (element_count + SINEW_CHUNK_ELEMENTS - 1) / SINEW_CHUNK_ELEMENTS;
+        batch->group_count = (element_count + width - 1) / width;
+        good = allocate_arrays(allocator, batch);
+    }
+    if (good) {
+        sort_elements(keys, element_count, ops->info.vertex_count, particles);
+        memset(stamp, 0xff, (size_t)particle_count * sizeof *stamp);
+        for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
+            fill_chunk(batch, chunk, keys, particles, data, local, stamp);
+    }
+    sinew_release(allocator, keys);
+    sinew_release(allocator, local);
+    sinew_release(allocator, stamp);
+    if (good)
+        return batch;
+    sinew_batch_destroy(allocator, batch);
+    return NULL;
+}
+
+void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch)
+{
+    if (!batch)
+        return;
+    sinew_release(allocator, batch->vertex);
+    sinew_release(allocator, batch->data);
+    sinew_release(allocator, batch->element);
+    sinew_release(allocator, batch->place);
+    sinew_release(allocator, batch->particle);
+    sinew_release(allocator, batch->chunks);
+    sinew_release(allocator, batch);
+}
+
+void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
+{
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, slot = (size_t)batch->ops->target_slot;
+    for (int32_t e = 0; e < batch->element_count; e++) {
+        size_t group = (size_t)batch->place[e] / W, lane = (size_t)batch->place[e] % W;
+        for (size_t c = 0; c < 3; c++)
+            batch->data[(group * D + slot + c) * W + lane] = targets[3 * (size_t)e + c];
+    }
+}
+
+sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chunk)
+{
+    const size_t lanes = (size_t)chunk->first_group * (size_t)batch->width;
+    return (sinew_kernel){.group_count = chunk->group_count,
+                          .vertex = batch->vertex + lanes * (size_t)batch->ops->info.vertex_count,
+                          .data = batch->data + lanes * (size_t)batch->ops->data_count};
+}

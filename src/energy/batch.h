@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * batch.h: all elements of one energy, grouped for lanes and cut into chunks for threads.
+ *
+ * Elements are sorted by their lowest particle (particles are in Hilbert order, so neighbours lie together), cut into
+ * chunks of SINEW_CHUNK_ELEMENTS, and each chunk numbers its particles from 0. A chunk's positions are copied into a
+ * small local array before a kernel runs, and its contributions land in slots of its own (first_slot ..): two chunks
+ * never write to the same place. The sum of a particle's slots, always in the same order, is its result; so results do
+ * not depend on the number of threads. Chunk borders do not depend on the lane width either.
+ */
+#ifndef SINEW_BATCH_H
+#define SINEW_BATCH_H
+
+#include "base/base.h"
+#include "energy/energy.h"
+
+#define SINEW_CHUNK_ELEMENTS 512 /* a multiple of every lane width */
+
+typedef struct sinew_chunk {
+    int32_t first_group, group_count;
+    int32_t first_slot, slot_count; /* its particles, in the batch's numbering of slots */
+} sinew_chunk;
+
+typedef struct sinew_batch {
+    const sinew_energy_ops *ops;
+    int32_t width; /* W */
+    int32_t element_count, group_count, chunk_count, slot_count;
+    int32_t *vertex;   /* [group_count][vertex_count][W] local to the chunk */
+    sinew_real *data;  /* [group_count][data_count][W] */
+    int32_t *element;  /* [group_count * W] caller's number of each element, -1 where it only fills up */
+    int32_t *place;    /* [element_count] group * W + lane of each of the caller's elements */
+    int32_t *particle; /* [slot_count] */
+    sinew_chunk *chunks;
+} sinew_batch;
+
+/* particles [element_count][vertex_count], data [element_count][data_count]; both copied. NULL without memory. */
+sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width,
+                                int32_t element_count, const int32_t *particles, const sinew_real *data,
+                                int32_t particle_count);
+void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
+
+/* New targets [element_count][3] of a batch whose energy has a target slot. */
+void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
+/* The kernel arguments of one chunk: its groups; x, p and g are left to the caller. */
+sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chunk);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * objective.c: g, its gradient and Hessian products, chunk by chunk. See objective.h.
+ */
+#include "objective/objective.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "base/reduce.h"
+
+/* ---- Layout -------------------------------------------------------------------------------- */
+
+static size_t round_up(size_t reals)
+{
+    return (reals + 15) / 16 * 16; /* 64 bytes in single, 128 in double */
+}
+
+/* A thread's scratch holds a local copy of x, and one chunk's tangents and Hessian blocks. */
+static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
+{
+    size_t lanes = (size_t)chunk->group_count * (size_t)batch->width;
+    size_t n = (size_t)batch->ops->info.vertex_count;
+    return round_up(4 * (size_t)chunk->slot_count) + round_up(lanes * (size_t)batch->ops->tangent_count) +
+           round_up(lanes * 9 * (n * (n + 1) / 2));
+}
+
+static void count_layout(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count)
+{
+    o->task_count = o->slot_count = 0;
+    o->tangent_total = o->scratch_size = 0;
+    for (int32_t b = 0; b < batch_count; b++) {
+        const sinew_batch *batch = batches[b];
+        o->task_count += batch->chunk_count;
+        o->slot_count += batch->slot_count;
+        for (int32_t c = 0; c < batch->chunk_count; c++) {
+            const sinew_chunk *chunk = &batch->chunks[c];
+            size_t size = scratch_of(batch, chunk);
+            o->scratch_size = size > o->scratch_size ? size : o->scratch_size;
+            o->tangent_total += round_up((size_t)chunk->group_count * (size_t)batch->width *
+                                         (size_t)batch->ops->tangent_count);
+        }
+    }
+}
+
+static void fill_tasks(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count)
+{
+    int32_t task = 0, slot = 0;
+    size_t tangent = 0;
+    for (int32_t b = 0; b < batch_count; b++) {
+        const sinew_batch *batch = batches[b];
+        for (int32_t c = 0; c < batch->chunk_count; c++) {
+            const sinew_chunk *chunk = &batch->chunks[c];
+            o->tasks[task++] = (sinew_task){batch, chunk, slot + chunk->first_slot, tangent};
+            tangent += round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
+        }
+        slot += batch->slot_count;
+    }
+}
+
+/* Counting sort of all slots by particle; within a particle they stay in order. */
+static void fill_slots(sinew_objective *o)
+{
+    memset(o->first_slot, 0, ((size_t)o->particle_count + 1) * sizeof(int32_t));
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t t = 0; t < o->task_count; t++) {
+            const sinew_task *task = &o->tasks[t];
+            const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+            for (int32_t i = 0; i < task->chunk->slot_count; i++) {
+                if (pass == 0)
+                    o->first_slot[particle[i] + 1]++;
+                else
+                    o->slots[o->first_slot[particle[i]]++] = task->first_slot + i;
+            }
+        }
+        if (pass == 0)
+            for (int32_t i = 0; i < o->particle_count; i++)
+                o->first_slot[i + 1] += o->first_slot[i];
+    }
+    /* The second pass moved every start to its successor's. */
+    memmove(o->first_slot + 1, o->first_slot, (size_t)o->particle_count * sizeof(int32_t));
+    o->first_slot[0] = 0;
+}
+
+sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count,
+                                   sinew_error *error)
+{
+    sinew_objective_clear(o);
+    count_layout(o, batches, batch_count);
+    const sinew_allocator *a = &o->allocator;
+    o->tasks = sinew_allocate(a, (size_t)o->task_count, sizeof *o->tasks);
+    o->first_slot = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_slot);
+    o->slots = sinew_allocate(a, (size_t)o->slot_count, sizeof *o->slots);
+    o->slot_values = sinew_allocate(a, 4 * (size_t)o->slot_count, sizeof *o->slot_values);
+    o->task_values = sinew_allocate(a, (size_t)o->task_count, sizeof *o->task_values);
+    o->scratch = sinew_allocate(a, (size_t)o->thread_count * o->scratch_size, sizeof *o->scratch);
+    if (!o->tasks || !o->first_slot || !o->slots || !o->slot_values || !o->task_values || !o->scratch) {
+        sinew_objective_clear(o);
+        return sinew_fail_memory(error, "the objective's work space");
+    }
+    fill_tasks(o, batches, batch_count);
+    fill_slots(o);
+    return SINEW_OK;
+}
+
+void sinew_objective_clear(sinew_objective *o)
+{
+    const sinew_allocator *a = &o->allocator;
+    sinew_release(a, o->tasks);
+    sinew_release(a, o->first_slot);
+    sinew_release(a, o->slots);
+    sinew_release(a, o->slot_values);
+    sinew_release(a, o->task_values);
+    sinew_release(a, o->scratch);
+    sinew_release(a, o->tangents);
+    o->tasks = NULL;
+    o->first_slot = o->slots = NULL;
+    o->slot_values = o->scratch = o->tangents = NULL;
+    o->task_values = NULL;
+}
+
+sinew_status sinew_objective_need_tangents(sinew_objective *o, sinew_error *error)
+{
+    if (!o->tangents)
+        o->tangents = sinew_allocate(&o->allocator, o->tangent_total, sizeof *o->tangents);
+    return o->tangents ? SINEW_OK : sinew_fail_memory(error, "the element Hessians");
+}
+
+/* ---- Chunks -------------------------------------------------------------------------------- */
+
+/* Copies the chunk's points of x next to each other. */
+static void gather_points(const sinew_task *task, const sinew_real *x, sinew_real *local)
+{
+    const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+    for (int32_t i = 0; i < task->chunk->slot_count; i++)
+        memcpy(local + 4 * (size_t)i, x + 4 * (size_t)particle[i], 4 * sizeof *local);
+}
+
+static sinew_real *own_scratch(const sinew_objective *o)
+{
+    return o->scratch + (size_t)omp_get_thread_num() * o->scratch_size;
+}
+
+typedef enum operation { OP_VALUE, OP_GRADIENT, OP_LINEARISE, OP_PRODUCT } operation;
+
+typedef struct pass {
+    operation what;
+    const sinew_real *x; /* positions, or the direction of a product */
+    bool project;
+} pass;
+
+static void run_task(sinew_objective *o, int32_t index, const pass *pass)
+{
+    const sinew_task *task = &o->tasks[index];
+    const sinew_energy_ops *ops = task->batch->ops;
+    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_real *local = own_scratch(o);
+    gather_points(task, pass->x, local);
+    kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
+    if (o->tangents)
+        kernel.tangent = o->tangents + task->first_tangent;
+    if (pass->what == OP_GRADIENT || pass->what == OP_PRODUCT)
+        memset(kernel.g, 0, 4 * (size_t)task->chunk->slot_count * sizeof *kernel.g);
+    if (pass->what == OP_PRODUCT) {
+        kernel.p = local;
+        ops->product(&kernel);
+        return;
+    }
+    kernel.x = local;
+    kernel.project = pass->project;
+    if (pass->what == OP_VALUE)
+        o->task_values[index] = ops->value(&kernel);
+    else if (pass->what == OP_GRADIENT)
+        o->task_values[index] = ops->gradient(&kernel);
+    else
+        ops->linearise(&kernel);
+}
+
+static void run_tasks(sinew_objective *o, const pass *pass)
+{
+#pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count > 1 && o->thread_count > 1)
+    for (int32_t task = 0; task < o->task_count; task++)
+        run_task(o, task, pass);
+}
+
+static double sum_tasks(const sinew_objective *o)
+{
+    double sum = 0;
+    for (int32_t task = 0; task < o->task_count; task++)
+        sum += o->task_values[task];
+    return sum;
+}
+
+const sinew_real *sinew_task_blocks(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
+                                    bool project)
+{
+    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_real *local = own_scratch(o);
+    size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
+    gather_points(task, q, local);
+    kernel.x = local;
+    kernel.tangent = local + round_up(4 * (size_t)task->chunk->slot_count);
+    kernel.blocks = kernel.tangent + round_up(lanes * (size_t)task->batch->ops->tangent_count);
+    kernel.project = project;
+    task->batch->ops->linearise(&kernel);
+    task->batch->ops->hessian(&kernel);
+    return kernel.blocks;
+}
+
+/* ---- Value and gradient -------------------------------------------------------------------- */
+
+typedef struct term_context {
+    const sinew_objective *objective;
+    const sinew_real *q;
+} term_context;
+
+/* sums[0] += m |q - q_tilde|^2 (dynamic); sums[1] -= f . q (quasistatic). Pins carry no term of their own. */
+static void own_terms(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const sinew_objective *o = ((const term_context *)context)->objective;
+    const sinew_real *q = ((const term_context *)context)->q;
+    for (int32_t i = first; i < last; i++) {
+        if (o->pinned[i])
+            continue;
+        double s = 0;
+        for (size_t c = 4 * (size_t)i; c < 4 * (size_t)i + 3; c++) {
+            double d = o->quasistatic ? 0 : (double)q[c] - (double)o->q_tilde[c];
+            s += o->quasistatic ? -(double)o->force[c] * (double)q[c] : (double)o->mass[i] * d * d;
+        }
+        sums[o->quasistatic ? 1 : 0] += s;
+    }
+}
+
+static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_terms *terms)
+{
+    double sums[2];
+    sinew_sum(own_terms, &(term_context){o, q}, o->particle_count, 2, sums, o->thread_count);
+    sinew_terms all = {sums[0] / (2 * o->h * o->h), elastic + sums[1]};
+    if (terms)
+        *terms = all;
+    return all.inertia + all.elastic;
+}
+
+double sinew_objective_elastic(sinew_objective *o, const sinew_real *q)
+{
+    run_tasks(o, &(pass){.what = OP_VALUE, .x = q});
+    return sum_tasks(o);
+}
+
+double sinew_objective_value(sinew_objective *o, const sinew_real *q, sinew_terms *terms)
+{
+    return add_own_terms(o, q, sinew_objective_elastic(o, q), terms);
+}
+
+/* s = sum of the slots of particle i, in their order */
+static void sum_slots(const sinew_objective *o, int32_t i, sinew_real s[4])
+{
+    s[0] = s[1] = s[2] = s[3] = 0;
+    for (int32_t k = o->first_slot[i]; k < o->first_slot[i + 1]; k++)
+        for (size_t c = 0; c < 4; c++)
+            s[c] += o->slot_values[4 * (size_t)o->slots[k] + c];
+    s[3] = 0;
+}
+
+double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
+{
+    run_tasks(o, &(pass){.what = OP_GRADIENT, .x = q});
+    double value = add_own_terms(o, q, sum_tasks(o), terms);
+    const double scale = 1 / (o->h * o->h);
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count > 1024)
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        sinew_real s[4] = {0, 0, 0, 0};
+        if (!o->pinned[i]) {
+            sum_slots(o, i, s);
+            for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
+                if (o->quasistatic)
+                    s[c] -= o->force[at];
+                else
+                    s[c] += (sinew_real)((double)o->mass[i] * scale * ((double)q[at] - (double)o->q_tilde[at]));
+        }
+        memcpy(gradient + 4 * (size_t)i, s, sizeof s);
+    }
+    return value;
+}
+
+/* ---- Hessian ------------------------------------------------------------------------------- */
+
+void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
+{
+    run_tasks(o, &(pass){.what = OP_LINEARISE, .x = q, .project = project});
+}
+
+void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real *out)
+{
+    run_tasks(o, &(pass){.what = OP_PRODUCT, .x = p});
+    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count > 1024)
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        sinew_real s[4] = {0, 0, 0, 0};
+        if (!o->pinned[i]) {
+            sum_slots(o, i, s);
+            for (size_t c = 0; c < 3; c++)
+                s[c] += (sinew_real)((double)o->mass[i] * scale) * p[4 * (size_t)i + c];
+        }
+        memcpy(out + 4 * (size_t)i, s, sizeof s);
+    }
+}
+
+/* Adds the diagonal blocks of a chunk to its particles' sums. */
+static void add_diagonal(const sinew_task *task, const sinew_real *values, double *blocks)
+{
+    const sinew_batch *batch = task->batch;
+    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count, B = n * (n + 1) / 2;
+    const int32_t *particle = batch->particle + task->chunk->first_slot;
+    const int32_t *vertex = batch->vertex + (size_t)task->chunk->first_group * n * W;
+    for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
+        for (size_t a = 0; a < n; a++)
+            for (size_t lane = 0; lane < W; lane++) {
+                double *block = blocks + 9 * (size_t)particle[vertex[(group * n + a) * W + lane]];
+                const sinew_real *value = values + ((group * B + a * (a + 1) / 2 + a) * 9) * W + lane;
+                for (size_t k = 0; k < 9; k++)
+                    block[k] += (double)value[k * W];
+            }
+}
+
+void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool project, double *blocks)
+{
+    memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
+    /* Kernels run in parallel, the sums go task after task: the order, and so the bits, stay the same. */
+#pragma omp parallel for ordered schedule(static, 1) num_threads(o->thread_count) if (o->task_count > 1)
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_real *values = sinew_task_blocks(o, &o->tasks[t], q, project);
+#pragma omp ordered
+        add_diagonal(&o->tasks[t], values, blocks);
+    }
+    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        for (size_t k = 0; k < 9; k++) {
+            double *entry = &blocks[9 * (size_t)i + k], unit = k % 4 == 0 ? 1 : 0;
+            *entry = o->pinned[i] ? unit : *entry + unit * (double)o->mass[i] * scale;
+        }
+}
+
+double sinew_objective_noise(const sinew_objective *o, const double *diagonal, const sinew_real *q)
+{
+    double largest = 0, sum = 0;
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        const double *block = diagonal + 9 * (size_t)i;
+        double trace = block[0] + block[4] + block[8];
+        if (!o->pinned[i])
+            sum += trace * trace;
+        for (size_t c = 4 * (size_t)i; c < 4 * (size_t)i + 3; c++)
+            largest = fmax(largest, fabs((double)q[c]));
+    }
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    return epsilon * largest * sqrt(sum);
+}
+
+/* ---- Determinants -------------------------------------------------------------------------- */
+
+void sinew_objective_determinants(sinew_objective *o, const sinew_real *q, double *smallest, double *largest,
+                                  int32_t *inverted)
+{
+    bool any = false;
+    *smallest = HUGE_VAL;
+    *largest = -HUGE_VAL;
+    *inverted = 0;
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        if (!task->batch->ops->determinants)
+            continue;
+        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        gather_points(task, q, o->scratch);
+        kernel.x = o->scratch;
+        double low, high;
+        int32_t count;
+        task->batch->ops->determinants(&kernel, &low, &high, &count);
+        *smallest = fmin(*smallest, low);
+        *largest = fmax(*largest, high);
+        *inverted += count;
+        any = true;
+    }
+    if (!any)
+        *smallest = *largest = 1;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * objective.h: what every solver minimises, and the only place where it is computed:
+ *
+ *     g(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(q)          dynamic, thesis (3.7)
+ *     g(q) = sum_j psi_j(q) - f_ext . q                                    quasistatic, PBNG (17)
+ *
+ * its gradient, its Hessian (as a product, as diagonal blocks, as a sparse matrix) and the residual |grad g| over the
+ * free particles. Pinned particles are no unknowns: their rows of the gradient and of products are zero.
+ *
+ * Vectors over particles are [particle_count][4] reals with a zero fourth number (base/reduce.h). Elements go chunk by
+ * chunk (energy/batch.h): a thread copies a chunk's positions into its scratch, runs the kernel, and leaves the result
+ * in the chunk's slots; afterwards each particle adds its slots in a fixed order. No function here allocates but those
+ * that say so.
+ */
+#ifndef SINEW_OBJECTIVE_H
+#define SINEW_OBJECTIVE_H
+
+#include "base/base.h"
+#include "energy/batch.h"
+
+typedef struct sinew_terms {
+    double inertia; /* J: first term of g */
+    double elastic; /* J: the rest of g */
+} sinew_terms;
+
+/* One chunk of one batch; tasks are independent of each other. */
+typedef struct sinew_task {
+    const sinew_batch *batch;
+    const sinew_chunk *chunk;
+    int32_t first_slot;   /* of the chunk, over all batches */
+    size_t first_tangent; /* offset of the chunk's tangents, in reals */
+} sinew_task;
+
+typedef struct sinew_objective {
+    sinew_allocator allocator;
+    int32_t thread_count;
+    int32_t particle_count;
+
+    /* The step at hand: set by the world before a solve, arrays borrowed. */
+    double h;
+    bool quasistatic;
+    const sinew_real *mass;    /* [particle_count] kg */
+    const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
+    const sinew_real *force;   /* [particle_count][4] N, all external forces (quasistatic) */
+    const uint8_t *pinned;     /* [particle_count] 1 where the motion is prescribed */
+
+    /* Topology: fixed between calls of sinew_objective_build. */
+    int32_t task_count, slot_count;
+    sinew_task *tasks;    /* [task_count] */
+    int32_t *first_slot;  /* [particle_count + 1] into slots */
+    int32_t *slots;       /* [slot_count] the slots of each particle, ascending */
+    size_t tangent_total; /* reals in all tangents */
+    size_t scratch_size;  /* reals of one thread's scratch */
+
+    /* Work space. */
+    sinew_real *slot_values; /* [slot_count][4] */
+    double *task_values;     /* [task_count] */
+    sinew_real *scratch;     /* [thread_count][scratch_size] */
+    sinew_real *tangents;    /* [tangent_total], NULL until sinew_objective_need_tangents */
+} sinew_objective;
+
+/* Lays out tasks and slots for the batches; allocates. On failure nothing is held. */
+sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
+                                   sinew_error *error);
+void sinew_objective_clear(sinew_objective *objective); /* frees what build made */
+sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error); /* allocates once */
+
+double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
+/* g(q), and gradient = grad g(q), zero at pins */
+double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
+                                sinew_terms *terms);
+/* Second derivatives of all energies at q into the tangents, exact or projected element by element. */
+void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, bool project);
+/* out = (M/h^2 + sum H_j) p with the last linearisation; p must be zero at pins, out is. */
+void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
+/* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
+void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
+/* The gradient's rounding noise (N): what moving each coordinate by round-off does to it, from the diagonal. */
+double sinew_objective_noise(const sinew_objective *objective, const double *diagonal, const sinew_real *q);
+
+/* Sum of the energies alone (J). */
+double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
+/* Smallest and largest det F over all tets and how many are not positive. Both 1 without tets. */
+void sinew_objective_determinants(sinew_objective *objective, const sinew_real *q, double *smallest, double *largest,
+                                  int32_t *inverted);
+
+/* For the files of this room: the Hessian blocks of one chunk at q, in the calling thread's scratch,
+ * [group_count][block_count][9][W] (energy.h). */
+const sinew_real *sinew_task_blocks(const sinew_objective *objective, const sinew_task *task, const sinew_real *q,
+                                    bool project);
+
+#endif

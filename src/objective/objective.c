@@ -145,13 +145,13 @@ static sinew_real *own_scratch(const sinew_objective *o)
 
 typedef enum operation { OP_VALUE, OP_GRADIENT, OP_LINEARISE, OP_PRODUCT } operation;
 
-typedef struct pass {
+typedef struct task_pass {
     operation what;
     const sinew_real *x; /* positions, or the direction of a product */
     bool project;
-} pass;
+} task_pass;
 
-static void run_task(sinew_objective *o, int32_t index, const pass *pass)
+static void run_task(sinew_objective *o, int32_t index, const task_pass *pass)
 {
     const sinew_task *task = &o->tasks[index];
     const sinew_energy_ops *ops = task->batch->ops;
@@ -178,7 +178,7 @@ static void run_task(sinew_objective *o, int32_t index, const pass *pass)
         ops->linearise(&kernel);
 }
 
-static void run_tasks(sinew_objective *o, const pass *pass)
+static void run_tasks(sinew_objective *o, const task_pass *pass)
 {
 #pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count > 1 && o->thread_count > 1)
     for (int32_t task = 0; task < o->task_count; task++)
@@ -245,7 +245,7 @@ static double add_own_terms(sinew_objective *o, const sinew_real *q, double elas
 
 double sinew_objective_elastic(sinew_objective *o, const sinew_real *q)
 {
-    run_tasks(o, &(pass){.what = OP_VALUE, .x = q});
+    run_tasks(o, &(task_pass){.what = OP_VALUE, .x = q});
     return sum_tasks(o);
 }
 
@@ -266,7 +266,7 @@ static void sum_slots(const sinew_objective *o, int32_t i, sinew_real s[4])
 
 double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
 {
-    run_tasks(o, &(pass){.what = OP_GRADIENT, .x = q});
+    run_tasks(o, &(task_pass){.what = OP_GRADIENT, .x = q});
     double value = add_own_terms(o, q, sum_tasks(o), terms);
     const double scale = 1 / (o->h * o->h);
 #pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count > 1024)
@@ -289,12 +289,12 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
 
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
-    run_tasks(o, &(pass){.what = OP_LINEARISE, .x = q, .project = project});
+    run_tasks(o, &(task_pass){.what = OP_LINEARISE, .x = q, .project = project});
 }
 
 void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real *out)
 {
-    run_tasks(o, &(pass){.what = OP_PRODUCT, .x = p});
+    run_tasks(o, &(task_pass){.what = OP_PRODUCT, .x = p});
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
 #pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count > 1024)
     for (int32_t i = 0; i < o->particle_count; i++) {

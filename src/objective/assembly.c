@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assembly.c: from element Hessians to one sparse matrix. See assembly.h.
+ */
+#include "objective/assembly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
+
+/* Open-addressing table from (row, column) to the number of a local block of the current task. */
+typedef struct block_table {
+    size_t mask;
+    int64_t *keys;   /* row << 32 | column */
+    int32_t *locals; /* local block, valid while stamp is the task's */
+    int32_t *stamps;
+} block_table;
+
+/* All local blocks found so far. */
+typedef struct block_list {
+    int32_t count, capacity;
+    int64_t *keys; /* [capacity] row << 32 | column */
+} block_list;
+
+static size_t task_block_entries(const sinew_task *task)
+{
+    size_t n = (size_t)task->batch->ops->info.vertex_count;
+    return (size_t)task->chunk->group_count * (size_t)task->batch->width * (n * (n + 1) / 2);
+}
+
+static bool table_create(const sinew_allocator *allocator, const sinew_objective *o, block_table *table)
+{
+    size_t most = 16;
+    for (int32_t t = 0; t < o->task_count; t++) {
+        size_t entries = task_block_entries(&o->tasks[t]);
+        most = entries > most ? entries : most;
+    }
+    size_t size = 16;
+    while (size < 2 * most)
+        size *= 2;
+    table->mask = size - 1;
+    table->keys = sinew_allocate(allocator, size, sizeof *table->keys);
+    table->locals = sinew_allocate(allocator, size, sizeof *table->locals);
+    table->stamps = sinew_allocate(allocator, size, sizeof *table->stamps);
+    if (!table->keys || !table->locals || !table->stamps)
+        return false;
+    memset(table->stamps, 0xff, size * sizeof *table->stamps);
+    return true;
+}
+
+static void table_release(const sinew_allocator *allocator, block_table *table)
+{
+    sinew_release(allocator, table->keys);
+    sinew_release(allocator, table->locals);
+    sinew_release(allocator, table->stamps);
+}
+
+/* The local block of this task for key, made when it is new; -1 without memory. */
+static int32_t find_local(const sinew_allocator *allocator, block_table *table, block_list *list, int32_t task,
+                          int64_t key)
+{
+    size_t at = ((uint64_t)key * 0x9e3779b97f4a7c15u >> 20) & table->mask;
+    while (table->stamps[at] == task && table->keys[at] != key)
+        at = (at + 1) & table->mask;
+    if (table->stamps[at] == task)
+        return table->locals[at];
+    if (list->count == list->capacity) {
+        size_t capacity = 2 * (size_t)list->capacity + 1024;
+        int64_t *keys = capacity > INT32_MAX / 2 ? NULL
+                                                 : sinew_reallocate(allocator, list->keys, (size_t)list->count,
+                                                                    capacity, sizeof *list->keys);
+        if (!keys)
+            return -1;
+        list->keys = keys;
+        list->capacity = (int32_t)capacity;
+    }
+    table->stamps[at] = task;
+    table->keys[at] = key;
+    table->locals[at] = list->count;
+    list->keys[list->count] = key;
+    return list->count++;
+}
+
+/* Fills the map of one task. */
+static bool map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
+                     block_table *table, block_list *list)
+{
+    const sinew_task *task = &o->tasks[t];
+    const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
+    const int32_t *vertex = task->batch->vertex + (size_t)task->chunk->first_group * n * W;
+    const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+    int32_t *map = as->map + as->task_map[t];
+    for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b <= a; b++)
+                for (size_t lane = 0; lane < W; lane++) {
+                    int32_t i = as->free_index[particle[vertex[(group * n + a) * W + lane]]];
+                    int32_t j = as->free_index[particle[vertex[(group * n + b) * W + lane]]];
+                    int32_t entry = -1;
+                    if (i >= 0 && j >= 0) {
+                        int64_t row = i > j ? i : j, column = i > j ? j : i;
+                        int32_t local = find_local(allocator, table, list, t, row << 32 | column);
+                        if (local < 0)
+                            return false;
+                        entry = 2 * local + (i < j);
+                    }
+                    *map++ = entry;
+                }
+    return true;
+}
+
+static bool map_tasks(const sinew_objective *o, sinew_assembly *as, block_list *list)
+{
+    const sinew_allocator *allocator = &o->allocator;
+    block_table table = {0};
+    size_t total = 0;
+    as->task_map = sinew_allocate(allocator, (size_t)o->task_count, sizeof *as->task_map);
+    as->task_local = sinew_allocate(allocator, (size_t)o->task_count + 1, sizeof *as->task_local);
+    bool good = as->task_map && as->task_local && table_create(allocator, o, &table);
+    for (int32_t t = 0; good && t < o->task_count; t++) {
+        as->task_map[t] = total;
+        total += task_block_entries(&o->tasks[t]);
+    }
+    if (good)
+        as->map = sinew_allocate(allocator, total, sizeof *as->map);
+    good = good && as->map;
+    for (int32_t t = 0; good && t < o->task_count; t++) {
+        as->task_local[t] = list->count;
+        good = map_task(allocator, o, as, t, &table, list);
+    }
+    if (good)
+        as->task_local[o->task_count] = as->local_count = list->count;
+    table_release(allocator, &table);
+    return good;
+}
+
+/* ---- Matrix blocks: the union of all local blocks --------------------------------------------- */
+
+typedef struct entry {
+    int32_t row, local; /* local < 0: a diagonal block that must exist in any case */
+} entry;
+
+static int compare_entries(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return (x->local > y->local) - (x->local < y->local);
+}
+
+/* Sorts the entries of each column and merges those of one row into one matrix block. */
+static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
+{
+    int32_t block = 0, used = 0;
+    for (int32_t j = 0; j < as->free_count; j++) {
+        as->column[j] = block;
+        qsort(entries + start[j], (size_t)(start[j + 1] - start[j]), sizeof *entries, compare_entries);
+        for (int32_t k = start[j]; k < start[j + 1]; k++) {
+            if (k == start[j] || entries[k].row != entries[k - 1].row) {
+                as->row[block] = entries[k].row;
+                as->first_local[block++] = used;
+            }
+            if (entries[k].local >= 0)
+                as->locals[used++] = entries[k].local;
+        }
+    }
+    as->column[as->free_count] = block;
+    as->first_local[block] = used;
+}
+
+static bool build_pattern(const sinew_objective *o, sinew_assembly *as, const block_list *list)
+{
+    const sinew_allocator *allocator = &o->allocator;
+    const size_t n = (size_t)as->free_count, total = (size_t)list->count + n;
+    int32_t *start = sinew_allocate_zero(allocator, n + 2, sizeof *start);
+    entry *entries = sinew_allocate(allocator, total, sizeof *entries);
+    as->column = sinew_allocate(allocator, n + 1, sizeof *as->column);
+    as->row = sinew_allocate(allocator, total, sizeof *as->row);
+    as->first_local = sinew_allocate(allocator, total + 1, sizeof *as->first_local);
+    as->locals = sinew_allocate(allocator, (size_t)list->count, sizeof *as->locals);
+    as->local_values = sinew_allocate(allocator, 9 * (size_t)list->count, sizeof *as->local_values);
+    bool good = start && entries && as->column && as->row && as->first_local && as->locals && as->local_values;
+    if (good) {
+        /* Counting sort by column, shifted by one so that the running positions end as the starts. */
+        for (int32_t k = 0; k < list->count; k++)
+            start[(list->keys[k] & 0xffffffff) + 2]++;
+        for (size_t j = 0; j < n; j++)
+            start[j + 2] += start[j + 1] + 1;
+        for (size_t j = 0; j < n; j++)
+            entries[start[j + 1]++] = (entry){(int32_t)j, -1};
+        for (int32_t k = 0; k < list->count; k++)
+            entries[start[(list->keys[k] & 0xffffffff) + 1]++] = (entry){(int32_t)(list->keys[k] >> 32), k};
+        merge_columns(as, start, entries);
+    }
+    sinew_release(allocator, start);
+    sinew_release(allocator, entries);
+    return good;
+}
+
+/* ---- Create and fill --------------------------------------------------------------------------- */
+
+static bool number_particles(const sinew_objective *o, sinew_assembly *as, const int32_t *order)
+{
+    const sinew_allocator *allocator = &o->allocator;
+    int32_t count = 0;
+    as->free_index = sinew_allocate(allocator, (size_t)o->particle_count, sizeof *as->free_index);
+    int32_t *ascending = sinew_allocate(allocator, (size_t)o->particle_count, sizeof *ascending);
+    as->particle = sinew_allocate(allocator, (size_t)o->particle_count, sizeof *as->particle);
+    bool good = as->free_index && ascending && as->particle;
+    for (int32_t i = 0; good && i < o->particle_count; i++) {
+        as->free_index[i] = -1;
+        if (!o->pinned[i])
+            ascending[count++] = i;
+    }
+    for (int32_t k = 0; good && k < count; k++) {
+        as->particle[k] = ascending[order ? order[k] : k];
+        as->free_index[as->particle[k]] = k;
+    }
+    as->free_count = count;
+    sinew_release(allocator, ascending);
+    return good;
+}
+
+sinew_assembly *sinew_assembly_create(const sinew_objective *o, const int32_t *order, sinew_error *error)
+{
+    sinew_assembly *as = sinew_allocate_zero(&o->allocator, 1, sizeof *as);
+    block_list list = {0};
+    bool good = as && number_particles(o, as, order) && map_tasks(o, as, &list) && build_pattern(o, as, &list);
+    sinew_release(&o->allocator, list.keys);
+    if (good)
+        return as;
+    sinew_assembly_destroy(o, as);
+    sinew_fail_memory(error, "the sparse Hessian");
+    return NULL;
+}
+
+void sinew_assembly_destroy(const sinew_objective *o, sinew_assembly *as)
+{
+    if (!as)
+        return;
+    void *arrays[] = {as->free_index, as->particle,    as->column, as->row,         as->task_local, as->task_map,
+                      as->map,        as->first_local, as->locals, as->local_values};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&o->allocator, arrays[i]);
+    sinew_release(&o->allocator, as);
+}
+
+/* Adds a task's element blocks into its local blocks. */
+static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
+{
+    const size_t W = (size_t)o->tasks[t].batch->width;
+    const int32_t *map = as->map + as->task_map[t];
+    size_t entries = task_block_entries(&o->tasks[t]);
+    memset(as->local_values + 9 * (size_t)as->task_local[t], 0,
+           9 * (size_t)(as->task_local[t + 1] - as->task_local[t]) * sizeof *as->local_values);
+    for (size_t e = 0; e < entries; e++) {
+        if (map[e] < 0)
+            continue;
+        const sinew_real *block = blocks + e / W * 9 * W + e % W;
+        sinew_real *local = as->local_values + 9 * (size_t)(map[e] / 2);
+        bool transposed = map[e] & 1;
+        for (size_t r = 0; r < 3; r++)
+            for (size_t c = 0; c < 3; c++)
+                local[3 * r + c] += block[(transposed ? 3 * c + r : 3 * r + c) * W];
+    }
+}
+
+/* values of one block column = sum of local blocks, and the mass on the diagonal */
+static void fill_column(const sinew_assembly *as, const sinew_objective *o, int32_t j, double *values)
+{
+    const size_t blocks = (size_t)(as->column[j + 1] - as->column[j]);
+    double *out = values + 9 * (size_t)as->column[j];
+    double inertia = o->quasistatic ? 0 : (double)o->mass[as->particle[j]] / (o->h * o->h);
+    for (size_t k = 0; k < blocks; k++) {
+        size_t block = (size_t)as->column[j] + k;
+        double sum[9] = {0};
+        for (int32_t l = as->first_local[block]; l < as->first_local[block + 1]; l++)
+            for (size_t e = 0; e < 9; e++)
+                sum[e] += (double)as->local_values[9 * (size_t)as->locals[l] + e];
+        for (size_t c = 0; c < 3; c++)
+            for (size_t r = 0; r < 3; r++)
+                out[3 * blocks * c + 3 * k + r] = sum[3 * r + c] + (k == 0 && r == c ? inertia : 0);
+    }
+}
+
+void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count > 1)
+    for (int32_t t = 0; t < o->task_count; t++)
+        fill_locals(as, o, t, sinew_task_blocks(o, &o->tasks[t], q, project));
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (as->free_count > 256)
+    for (int32_t j = 0; j < as->free_count; j++)
+        fill_column(as, o, j, values);
+}

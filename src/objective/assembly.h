@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assembly.h: the Hessian of the objective over the free particles as one sparse symmetric matrix of 3x3 blocks.
+ *
+ * Pattern: lower triangle by block columns; column j holds its diagonal block first, then rows ascending. Values lie as
+ * three scalar columns per block column, so that a scalar sparse solver reads them in place: entry (3 row + r, 3 j + c)
+ * of the k-th block of column j, which has b blocks, is at 9 column[j] + 3 b c + 3 k + r.
+ *
+ * Chunks add their element blocks into local blocks of their own; every matrix block then adds its local blocks in a
+ * fixed order: the same mechanism as for vectors (objective.h), so the bits do not depend on threads.
+ */
+#ifndef SINEW_ASSEMBLY_H
+#define SINEW_ASSEMBLY_H
+
+#include "objective/objective.h"
+
+typedef struct sinew_assembly {
+    int32_t free_count;
+    int32_t *free_index; /* [particle_count] the row of each particle, -1 at pins */
+    int32_t *particle;   /* [free_count] */
+    int32_t *column;     /* [free_count + 1] */
+    int32_t *row;        /* [column[free_count]] */
+
+    int32_t local_count;   /* local blocks of all tasks */
+    int32_t *task_local;   /* [task_count + 1] first local block of each task */
+    size_t *task_map;      /* [task_count] offset of the task in map */
+    int32_t *map;          /* [group][block][W]: 2 * local block + transposed, or -1 where a pin is involved */
+    int32_t *first_local;  /* [block_count + 1] into locals */
+    int32_t *locals;       /* [local_count] local blocks of each matrix block, ascending */
+    sinew_real *local_values; /* [local_count][9] */
+} sinew_assembly;
+
+/* order [free_count]: order[k] is the number, among the free particles ascending, of the k-th row; NULL: ascending.
+ * Allocates; NULL on failure. */
+sinew_assembly *sinew_assembly_create(const sinew_objective *objective, const int32_t *order, sinew_error *error);
+void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
+/* values [9 * block_count] = M/h^2 + sum of exact or projected element Hessians at q */
+void sinew_assembly_fill(sinew_assembly *assembly, sinew_objective *objective, const sinew_real *q, bool project,
+                         double *values);
+
+#endif

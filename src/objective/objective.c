@@ -343,19 +343,55 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
         }
 }
 
-double sinew_objective_noise(const sinew_objective *o, const double *diagonal, const sinew_real *q)
+double sinew_objective_stiffness(const sinew_objective *o, const double *diagonal)
 {
-    double largest = 0, sum = 0;
+    double sum = 0;
     for (int32_t i = 0; i < o->particle_count; i++) {
         const double *block = diagonal + 9 * (size_t)i;
         double trace = block[0] + block[4] + block[8];
-        if (!o->pinned[i])
-            sum += trace * trace;
-        for (size_t c = 4 * (size_t)i; c < 4 * (size_t)i + 3; c++)
-            largest = fmax(largest, fabs((double)q[c]));
+        sum += o->pinned[i] ? 0 : trace * trace;
     }
-    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
-    return epsilon * largest * sqrt(sum);
+    return sqrt(sum);
+}
+
+double sinew_objective_round_off(const sinew_objective *o, const sinew_real *q)
+{
+    double largest = 0;
+    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+        largest = fmax(largest, fabs((double)q[i]));
+    return largest * (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON);
+}
+
+/* ---- Momenta ------------------------------------------------------------------------------- */
+
+typedef struct motion_context {
+    const sinew_real *mass, *q, *v;
+} motion_context;
+
+/* sums[0..2] += m v, sums[3..5] += q x m v */
+static void momentum_terms(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const motion_context *motion = context;
+    for (int32_t i = first; i < last; i++) {
+        double x[3], p[3];
+        for (size_t c = 0; c < 3; c++) {
+            x[c] = (double)motion->q[4 * (size_t)i + c];
+            p[c] = (double)motion->mass[i] * (double)motion->v[4 * (size_t)i + c];
+            sums[c] += p[c];
+        }
+        sums[3] += x[1] * p[2] - x[2] * p[1];
+        sums[4] += x[2] * p[0] - x[0] * p[2];
+        sums[5] += x[0] * p[1] - x[1] * p[0];
+    }
+}
+
+void sinew_objective_momenta(const sinew_objective *o, const sinew_real *q, const sinew_real *v, double linear[3],
+                             double angular[3])
+{
+    double sums[6];
+    sinew_sum(momentum_terms, &(motion_context){o->mass, q, v}, o->particle_count, 6, sums, o->thread_count);
+    memcpy(linear, sums, 3 * sizeof *sums);
+    memcpy(angular, sums + 3, 3 * sizeof *sums);
 }
 
 /* ---- Determinants -------------------------------------------------------------------------- */

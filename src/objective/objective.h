@@ -76,8 +76,14 @@ void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, 
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
-/* The gradient's rounding noise (N): what moving each coordinate by round-off does to it, from the diagonal. */
-double sinew_objective_noise(const sinew_objective *objective, const double *diagonal, const sinew_real *q);
+/* Round-off in the gradient is about stiffness * round_off (N): `stiffness` (N/m) is the norm of the traces of the free
+ * particles' diagonal blocks, `round_off` (m) the distance from the largest coordinate of q to the next number. */
+double sinew_objective_stiffness(const sinew_objective *objective, const double *diagonal);
+double sinew_objective_round_off(const sinew_objective *objective, const sinew_real *q);
+
+/* Linear (kg m/s) and angular (kg m2/s, about the origin) momentum of positions q [][4] and velocities v [][4]. */
+void sinew_objective_momenta(const sinew_objective *objective, const sinew_real *q, const sinew_real *v,
+                             double linear[3], double angular[3]);
 
 /* Sum of the energies alone (J). */
 double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);

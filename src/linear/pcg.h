@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pcg.h: preconditioned conjugate gradients for A x = b, A symmetric, given as a product.
+ *
+ * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. The preconditioner is the
+ * inverse of A's 3x3 diagonal blocks. Where A shows negative curvature along a direction, the iteration stops with what
+ * it has so far (Steihaug 1983): the result is still a descent direction when b is minus a gradient.
+ */
+#ifndef SINEW_PCG_H
+#define SINEW_PCG_H
+
+#include "base/base.h"
+
+typedef struct sinew_pcg {
+    int32_t count, thread_count;
+    sinew_real *r, *z, *p, *Ap; /* [count][4] work space */
+    sinew_real *inverse;        /* [count][9] inverse diagonal blocks, row-major */
+} sinew_pcg;
+
+typedef struct sinew_pcg_result {
+    int32_t iterations;
+    double residual; /* |b - A x| / |b| */
+    bool indefinite; /* stopped on negative curvature */
+} sinew_pcg_result;
+
+typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);
+
+sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
+                              sinew_error *error);
+void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
+/* From the 3x3 diagonal blocks [count][9]; a block that is not positive definite is replaced by its diagonal's size. */
+void sinew_pcg_set_diagonal(sinew_pcg *pcg, const double *blocks);
+/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. */
+sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void *context, const sinew_real *b,
+                                 sinew_real *x, double tolerance, int32_t iterations);
+
+#endif

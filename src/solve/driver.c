@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * driver.c: the one loop that runs every solver, stops it, and writes down how far it got.
+ *
+ * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its own
+ * round-off), on the time budget, or when the solver itself says so.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "solve/solver.h"
+
+/* ---- Set up ---------------------------------------------------------------------------------- */
+
+static sinew_status measure_stiffness(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    double *diagonal = sinew_allocate(&o->allocator, 9 * (size_t)o->particle_count, sizeof *diagonal);
+    if (!diagonal)
+        return sinew_fail_memory(error, "the diagonal of the Hessian");
+    sinew_objective_diagonal(o, s->q, true, diagonal);
+    s->stiffness = sinew_objective_stiffness(o, diagonal);
+    sinew_release(&o->allocator, diagonal);
+    return SINEW_OK;
+}
+
+sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    size_t size = 4 * (size_t)o->particle_count;
+    sinew_solve_release(s);
+    s->ops = sinew_solver_get_ops(s->def.kind);
+    s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
+    s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);
+    s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
+    s->row_capacity = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1 : 0;
+    s->rows = sinew_allocate(&o->allocator, (size_t)s->row_capacity, sizeof *s->rows);
+    sinew_status status = s->q && s->gradient && s->velocity && s->rows ? SINEW_OK : sinew_fail_memory(error, "the solver");
+    if (status == SINEW_OK) {
+        memcpy(s->q, s->q_start, size * sizeof *s->q);
+        status = measure_stiffness(s, error);
+    }
+    if (status == SINEW_OK)
+        status = s->ops->prepare(s, error);
+    if (status != SINEW_OK)
+        sinew_solve_release(s);
+    return status;
+}
+
+void sinew_solve_release(sinew_solve *s)
+{
+    if (s->ops)
+        s->ops->release(s);
+    const sinew_allocator *allocator = &s->objective->allocator;
+    sinew_release(allocator, s->q);
+    sinew_release(allocator, s->gradient);
+    sinew_release(allocator, s->velocity);
+    sinew_release(allocator, s->rows);
+    s->ops = NULL;
+    s->memory = NULL;
+    s->q = s->gradient = s->velocity = NULL;
+    s->rows = NULL;
+    s->row_count = s->row_capacity = 0;
+}
+
+/* ---- Run ------------------------------------------------------------------------------------- */
+
+void sinew_solve_evaluate(sinew_solve *s)
+{
+    if (s->gradient_known)
+        return;
+    sinew_objective *o = s->objective;
+    sinew_objective_gradient(o, s->q, s->gradient, &s->terms);
+    s->residual = sinew_norm(s->gradient, o->particle_count, o->thread_count);
+    s->gradient_known = true;
+}
+
+static void record(sinew_solve *s, int32_t iteration, double began)
+{
+    sinew_objective *o = s->objective;
+    if (s->row_count >= s->row_capacity)
+        return;
+    sinew_iteration *row = &s->rows[s->row_count++];
+    sinew_solve_evaluate(s);
+    *row = (sinew_iteration){.iteration = iteration,
+                             .seconds = sinew_seconds() - began,
+                             .objective = s->terms.inertia + s->terms.elastic,
+                             .inertia = s->terms.inertia,
+                             .elastic = s->terms.elastic,
+                             .residual = s->residual};
+    if (o->quasistatic)
+        return;
+    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+        s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->h);
+    sinew_objective_momenta(o, s->q, s->velocity, row->linear_momentum, row->angular_momentum);
+}
+
+static bool converged(const sinew_solve *s)
+{
+    return s->residual <= (double)s->def.tolerance * s->scale || s->residual <= s->noise;
+}
+
+static void start(sinew_solve *s)
+{
+    s->gradient_known = false;
+    s->notes = 0;
+    s->linear_iterations = 0;
+    s->row_count = 0;
+    sinew_solve_evaluate(s);
+    s->noise = s->stiffness * sinew_objective_round_off(s->objective, s->q);
+    s->scale = fmax(s->residual, s->noise);
+}
+
+uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
+{
+    const double began = sinew_seconds();
+    const bool watch = s->def.tolerance > 0;
+    uint32_t bits = 0;
+    int32_t iteration = 0;
+    start(s);
+    s->ops->begin(s);
+    record(s, 0, began);
+    while (bits == 0 && iteration < s->def.iterations) {
+        if (watch)
+            sinew_solve_evaluate(s);
+        if (watch && converged(s))
+            break;
+        bits |= s->ops->iterate(s);
+        iteration++;
+        record(s, iteration, began);
+        if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
+            break;
+    }
+    sinew_solve_evaluate(s);
+    if (!isfinite(s->residual) || !isfinite(s->terms.inertia + s->terms.elastic))
+        bits |= SINEW_STEP_NOT_FINITE;
+    else if (converged(s))
+        bits &= ~(uint32_t)SINEW_STEP_STALLED;
+    else if (watch)
+        bits |= SINEW_STEP_NOT_CONVERGED;
+    bits |= s->notes;
+    *result = (sinew_step_result){.bits = bits,
+                                  .iterations = iteration,
+                                  .seconds = sinew_seconds() - began,
+                                  .objective = s->terms.inertia + s->terms.elastic,
+                                  .inertia = s->terms.inertia,
+                                  .elastic = s->terms.elastic,
+                                  .residual = s->residual,
+                                  .relative_residual = s->scale > 0 ? s->residual / s->scale : 0,
+                                  .linear_iterations = s->linear_iterations};
+    return bits;
+}

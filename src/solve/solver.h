@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solver.h: what a solver is: one table of operations, run by the one driver (driver.c).
+ *
+ * A step: the world fills the objective (q_tilde, forces, targets) and q with the starting guess, pins already at
+ * their places. The driver calls begin, then iterate until a stop, then end; q is the result. prepare runs before the
+ * first step and again when something it depends on changed: topology, pins, h, materials or the solver's def.
+ *
+ * Adding a solver: one file solve_<name>.c, one value in sinew_solver_kind, one line in solver_table.c, one page in
+ * docs/solvers/.
+ */
+#ifndef SINEW_SOLVER_H
+#define SINEW_SOLVER_H
+
+#include "objective/objective.h"
+#include "sinew/sinew.h"
+
+typedef struct sinew_solve sinew_solve;
+
+typedef struct sinew_solver_ops {
+    sinew_solver_info info;
+    /* Sets up s->memory for s->objective and s->def; called with s->memory NULL. */
+    sinew_status (*prepare)(sinew_solve *s, sinew_error *error);
+    /* Frees s->memory (may be NULL: a prepare that failed half-way). */
+    void (*release)(sinew_solve *s);
+    void (*begin)(sinew_solve *s);
+    /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
+    uint32_t (*iterate)(sinew_solve *s);
+} sinew_solver_ops;
+
+struct sinew_solve {
+    sinew_objective *objective;
+    const sinew_solver_ops *ops;
+    sinew_solver_def def;
+    void *memory; /* the solver's own */
+
+    sinew_real *q;        /* [particle_count][4] the iterate */
+    sinew_real *gradient; /* [particle_count][4] of g at q, when gradient_known */
+    sinew_real *velocity; /* [particle_count][4] work space of the records */
+    const sinew_real *q_start; /* [particle_count][4] q_n, pins where they were: for records */
+    sinew_terms terms;    /* of g at q, when gradient_known */
+    bool gradient_known;  /* a solver that moves q without them clears this */
+    double residual;      /* |gradient|, when gradient_known */
+    double scale;         /* |gradient| at the starting guess, at least noise */
+    double noise;         /* the residual's round-off */
+    uint32_t notes;       /* SINEW_STEP_ bits that do not end a step */
+    int32_t linear_iterations;
+
+    double stiffness;      /* from prepare: noise per unit of position round-off */
+    sinew_iteration *rows; /* [row_capacity] */
+    int32_t row_count, row_capacity;
+};
+
+const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind);
+
+/* Checks the def against its solver's descriptors. */
+sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error);
+sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
+
+/* The driver. prepare allocates; run does not. */
+sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
+void sinew_solve_release(sinew_solve *s);
+uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
+/* Brings gradient, terms and residual up to date with q. */
+void sinew_solve_evaluate(sinew_solve *s);
+
+#endif

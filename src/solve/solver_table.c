@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solver_table.c: the solvers, and what can be asked of the table.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "energy/parameter.h"
+#include "solve/solver.h"
+
+extern const sinew_solver_ops sinew_solver_newton;
+
+static const sinew_solver_ops *const table[SINEW_SOLVER_COUNT] = {
+    [SINEW_SOLVER_NEWTON] = &sinew_solver_newton,
+};
+
+const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind)
+{
+    return (unsigned)kind < SINEW_SOLVER_COUNT ? table[kind] : NULL;
+}
+
+const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind)
+{
+    const sinew_solver_ops *ops = sinew_solver_get_ops(kind);
+    return ops ? &ops->info : NULL;
+}
+
+sinew_solver_kind sinew_solver_by_name(const char *name)
+{
+    for (int kind = 0; name && kind < SINEW_SOLVER_COUNT; kind++)
+        if (strcmp(table[kind]->info.name, name) == 0)
+            return (sinew_solver_kind)kind;
+    return SINEW_SOLVER_COUNT;
+}
+
+int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name)
+{
+    const sinew_solver_info *info = sinew_get_solver_info(kind);
+    for (int32_t i = 0; info && name && i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
+{
+    const sinew_solver_info *info = sinew_get_solver_info(kind);
+    sinew_solver_def def = {.cookie = SINEW_COOKIE_SOLVER, .kind = kind};
+    def.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-4 : 1e-8);
+    if (!info)
+        return def;
+    def.iterations = info->default_iterations;
+    for (int32_t i = 0; i < info->parameter_count; i++)
+        def.parameters[i] = (sinew_real)info->parameters[i].preset;
+    return def;
+}
+
+/* The words for what an energy lacks, in the order of the SINEW_CAN_ bits. */
+static const char *const lacks[] = {"it has no constraint form C with psi = C^2 / (2 alpha)",
+                                    "it is not a distance to a constraint set", "it has no proximal map",
+                                    "it has no one-vertex form"};
+
+/* Names of the other solvers that take the energy, separated by commas. */
+static void list_others(sinew_energy_kind energy, sinew_solver_kind except, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
+        if (kind != (int)except && sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", table[kind]->info.name);
+}
+
+bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)
+{
+    const sinew_solver_info *s = sinew_get_solver_info(solver);
+    const sinew_energy_info *e = sinew_get_energy_info(energy);
+    if (!SINEW_ASSERT(s && e))
+        return false;
+    uint32_t missing = s->needs & ~e->capabilities;
+    if (missing == 0)
+        return true;
+    if (why && size) {
+        size_t bit = 0;
+        while (!(missing >> bit & 1))
+            bit++;
+        char others[256];
+        list_others(energy, solver, others, sizeof others);
+        snprintf(why, size, "%s cannot take %s: %s; use %s", s->name, e->name, lacks[bit], others);
+    }
+    return false;
+}
+
+sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)
+{
+    if (!SINEW_ASSERT(def->cookie == SINEW_COOKIE_SOLVER))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "the solver def was not made by sinew_default_solver_def()");
+    const sinew_solver_info *info = sinew_get_solver_info(def->kind);
+    if (!info)
+        return sinew_fail(error, SINEW_ERROR_USAGE, "there is no solver number %d", (int)def->kind);
+    if (def->iterations < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: iterations is %d, must be at least 0", info->name,
+                          def->iterations);
+    if (!(def->tolerance >= 0))
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: tolerance is %g, must be at least 0", info->name,
+                          (double)def->tolerance);
+    if (!(def->time_budget >= 0))
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: time_budget is %g s, must be at least 0", info->name,
+                          def->time_budget);
+    for (int32_t i = 0; i < info->parameter_count; i++) {
+        sinew_status status =
+            sinew_parameter_check(&info->parameters[i], (double)def->parameters[i], info->name, error);
+        if (status != SINEW_OK)
+            return status;
+    }
+    return SINEW_OK;
+}
+
+sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name)
+{
+    return s->def.parameters[sinew_solver_parameter(s->def.kind, name)];
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * world.h: what is inside a sinew_world.
+ *
+ * Particles are kept in an order of their own: a body's particles form one run, first .. first + count - 1, as outside,
+ * but inside the run they follow a Hilbert curve through the rest shape. `inside` and `outside` map between the two; every
+ * public function takes and gives outside numbers.
+ */
+#ifndef SINEW_WORLD_H
+#define SINEW_WORLD_H
+
+#include "base/base.h"
+#include "energy/batch.h"
+#include "objective/objective.h"
+#include "solve/solver.h"
+#include "world/motion.h"
+
+typedef struct sinew_body_record {
+    sinew_mesh *mesh;
+    int32_t first, count;
+} sinew_body_record;
+
+typedef struct sinew_energy_record {
+    sinew_energy_kind kind;
+    sinew_batch *batch; /* NULL when removed */
+    sinew_guide targets; /* VERTEX energies; else empty */
+} sinew_energy_record;
+
+typedef struct sinew_pin_record {
+    int32_t count;      /* 0 when removed */
+    int32_t *particles; /* [count] inside numbers */
+    sinew_guide guide;
+} sinew_pin_record;
+
+struct sinew_world {
+    sinew_allocator allocator;
+    sinew_world_def def;
+    double time;
+    int64_t step_count;
+
+    /* Particles, [particle_count] or [particle_count][4] with a zero fourth number, inside order. */
+    int32_t particle_count, particle_capacity;
+    sinew_real *q, *v, *force; /* force: the caller's, without gravity */
+    sinew_real *rest;          /* rest positions */
+    sinew_real *q_tilde, *f_ext; /* of the step at hand; f_ext: gravity included */
+    sinew_real *mass;
+    uint8_t *pinned;
+    int32_t *inside;  /* [particle_count] inside number of an outside one */
+    int32_t *outside; /* [particle_count] and back */
+
+    int32_t body_count, body_capacity;
+    sinew_body_record *bodies;
+    int32_t energy_count, energy_capacity;
+    sinew_energy_record *energies;
+    int32_t pin_count, pin_capacity;
+    sinew_pin_record *pins;
+
+    sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
+    sinew_objective objective;
+    sinew_solve solve;
+    bool objective_ready, solver_ready;
+    sinew_error error; /* of the last step that could not be prepared */
+};
+
+/* Makes room for one more record of `size` bytes; true on success. */
+bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size);
+/* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
+sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
+                                 const char *owner, int32_t *particles, sinew_error *error);
+/* out[i] = the points of the particles in `from` ([..][4]); out [count][3]. */
+void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
+void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
+void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
+/* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
+void sinew_world_predict(sinew_world *world);
+
+#endif

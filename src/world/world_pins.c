@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * world_pins.c: particles whose motion is prescribed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "world/world.h"
+
+sinew_pin_def sinew_default_pin_def(void)
+{
+    return (sinew_pin_def){.cookie = SINEW_COOKIE_PIN, .body = {-1}};
+}
+
+void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record)
+{
+    sinew_release(allocator, record->particles);
+    sinew_guide_destroy(&record->guide, allocator);
+    *record = (sinew_pin_record){0};
+}
+
+/* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */
+static sinew_status mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
+{
+    for (int32_t i = 0; i < def->vertex_count; i++) {
+        if (world->pinned[particles[i]]) {
+            for (int32_t j = 0; j < i; j++)
+                world->pinned[particles[j]] = 0;
+            return sinew_fail(error, SINEW_ERROR_DATA, "pins: vertex %d is pinned already", def->vertices[i]);
+        }
+        world->pinned[particles[i]] = 1;
+    }
+    return SINEW_OK;
+}
+
+static sinew_status make_record(const sinew_world *world, const sinew_pin_def *def, sinew_pin_record *record,
+                                sinew_error *error)
+{
+    const int32_t count = record->count = def->vertex_count;
+    record->particles = sinew_allocate(&world->allocator, (size_t)count, sizeof *record->particles);
+    sinew_real *base = sinew_allocate(&world->allocator, 3 * (size_t)count, sizeof *base);
+    sinew_status status = record->particles && base ? SINEW_OK : sinew_fail_memory(error, "pins");
+    if (status == SINEW_OK)
+        status = sinew_world_resolve(world, def->body, def->vertices, count, "pins", record->particles, error);
+    if (status == SINEW_OK) {
+        sinew_world_points(world->q, record->particles, count, base);
+        for (int32_t i = 0; def->targets && i < 3 * count; i++) {
+            base[i] = def->targets[i];
+            if (!isfinite(base[i]))
+                status = sinew_fail(error, SINEW_ERROR_DATA, "pins: target %d is not finite", i / 3);
+        }
+    }
+    if (status == SINEW_OK)
+        status = sinew_guide_create(&record->guide, &world->allocator, count, base, def->motion, "pins", error);
+    sinew_release(&world->allocator, base);
+    return status;
+}
+
+sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sinew_error *error)
+{
+    const sinew_pin none = {-1};
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_PIN)) {
+        sinew_fail(error, SINEW_ERROR_USAGE, "pins need a world and a def made by sinew_default_pin_def()");
+        return none;
+    }
+    if (def->vertex_count < 1 || !def->vertices) {
+        sinew_fail(error, SINEW_ERROR_DATA, "pins: the list of vertices is empty");
+        return none;
+    }
+    sinew_pin_record record = {0};
+    sinew_status status = make_record(world, def, &record, error);
+    if (status == SINEW_OK && !sinew_grow(&world->allocator, (void **)&world->pins, world->pin_count,
+                                          &world->pin_capacity, sizeof *world->pins))
+        status = sinew_fail_memory(error, "pins");
+    if (status == SINEW_OK)
+        status = mark(world, def, record.particles, error);
+    if (status != SINEW_OK) {
+        sinew_pin_record_destroy(&world->allocator, &record);
+        return none;
+    }
+    world->pins[world->pin_count] = record;
+    world->solver_ready = false;
+    return (sinew_pin){world->pin_count++};
+}
+
+static bool has_pin(const sinew_world *world, sinew_pin pin)
+{
+    return world && pin.index >= 0 && pin.index < world->pin_count && world->pins[pin.index].count > 0;
+}
+
+sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets)
+{
+    if (!SINEW_ASSERT(has_pin(world, pin) && targets))
+        return SINEW_ERROR_USAGE;
+    sinew_guide *guide = &world->pins[pin.index].guide;
+    for (int32_t i = 0; i < 3 * guide->count; i++)
+        if (!isfinite(targets[i]))
+            return SINEW_ERROR_DATA;
+    sinew_guide_set(guide, targets);
+    return SINEW_OK;
+}
+
+sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin)
+{
+    if (!SINEW_ASSERT(has_pin(world, pin)))
+        return SINEW_ERROR_USAGE;
+    sinew_pin_record *record = &world->pins[pin.index];
+    for (int32_t i = 0; i < record->count; i++)
+        world->pinned[record->particles[i]] = 0;
+    sinew_pin_record_destroy(&world->allocator, record);
+    world->solver_ready = false;
+    return SINEW_OK;
+}

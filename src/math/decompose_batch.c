@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decompose_batch.c: runs the decompositions of this lane variant over arrays, group after group.
+ */
+#include "math/decompose.h"
+#include "math/decompose_batch.h"
+
+#define sinew_decompose_batch_here SINEW_LANE_SYMBOL(sinew_decompose_batch)
+#define SINEW_LANE_TEXT2(suffix)   #suffix
+#define SINEW_LANE_TEXT(suffix)    SINEW_LANE_TEXT2(suffix)
+
+static void load(const sinew_real *from, lane *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = lane_load(from + i * LANES);
+}
+
+static void store(const lane *from, sinew_real *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lane_store(to + i * LANES, from[i]);
+}
+
+static void svd3(size_t group_count, const sinew_real *F, sinew_real *U, sinew_real *sigma, sinew_real *V)
+{
+    for (size_t group = 0; group < group_count; group++) {
+        lane f[9], u[9], s[3], v[9];
+        load(F + group * 9 * LANES, f, 9);
+        sinew_svd3(f, u, s, v);
+        store(u, U + group * 9 * LANES, 9);
+        store(s, sigma + group * 3 * LANES, 3);
+        store(v, V + group * 9 * LANES, 9);
+    }
+}
+
+static void polar3(size_t group_count, const sinew_real *F, sinew_real *R)
+{
+    for (size_t group = 0; group < group_count; group++) {
+        lane f[9], r[9];
+        load(F + group * 9 * LANES, f, 9);
+        sinew_polar3(f, r);
+        store(r, R + group * 9 * LANES, 9);
+    }
+}
+
+static void polar32(size_t group_count, const sinew_real *F, sinew_real *R)
+{
+    for (size_t group = 0; group < group_count; group++) {
+        lane f[6], r[6];
+        load(F + group * 6 * LANES, f, 6);
+        sinew_polar32(f, r);
+        store(r, R + group * 6 * LANES, 6);
+    }
+}
+
+static void eigen3(size_t group_count, const sinew_real *a, sinew_real *w, sinew_real *Q)
+{
+    for (size_t group = 0; group < group_count; group++) {
+        lane b[6], values[3], q[9];
+        load(a + group * 6 * LANES, b, 6);
+        sinew_eigen3(b, values, q);
+        store(values, w + group * 3 * LANES, 3);
+        store(q, Q + group * 9 * LANES, 9);
+    }
+}
+
+/* Runs before it is known that the processor has this variant: plain code, also when compiled for it. */
+static bool usable(void)
+{
+#if defined(__AVX2__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return true;
+#endif
+}
+
+const sinew_decompose_batch sinew_decompose_batch_here = {
+    .name = SINEW_LANE_TEXT(SINEW_LANE_SUFFIX),
+    .width = LANES,
+    .usable = usable,
+    .svd3 = svd3,
+    .polar3 = polar3,
+    .polar32 = polar32,
+    .eigen3 = eigen3,
+};

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <float.h>
 #include <jansson.h>
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -399,6 +400,22 @@ static sinew_status put_binary(const sinew_cache *cache, own_part *own, int fram
     return status;
 }
 
+/* False with errno set. jansson cannot undo a decimal point of several bytes, so it gets a plain one. */
+static bool dump(const json_t *root, FILE *stream)
+{
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!plain)
+        return false;
+    locale_t before = uselocale(plain);
+    errno = ENOMEM; /* what is left when the stream itself is fine */
+    bool good = json_dumpf(root, stream, JSON_COMPACT) == 0;
+    int reason = errno;
+    uselocale(before);
+    freelocale(plain);
+    errno = reason;
+    return good;
+}
+
 /* File header and the JSON chunk, whose length is known once it is written; then the head of the binary chunk. */
 static sinew_status put_json(own_part *own, const json_t *root, json_int_t binary_size, sinew_error *error)
 {
@@ -406,8 +423,7 @@ static sinew_status put_json(own_part *own, const json_t *root, json_int_t binar
     sinew_status status = sinew_cache_put(&own->glb, blank, sizeof blank, error);
     if (status != SINEW_OK)
         return status;
-    errno = ENOMEM; /* what is left when the stream itself is fine */
-    if (json_dumpf(root, own->glb.stream, JSON_COMPACT) != 0)
+    if (!dump(root, own->glb.stream))
         return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", own->glb.path, strerror(errno));
     int64_t end = ftello(own->glb.stream);
     int64_t padding = (4 - end % 4) % 4;

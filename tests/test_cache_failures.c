@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_cache_failures.c: what caches refuse, and that a full disk, a taken name or a failed allocation leaves no
+ * half-written file and no memory behind.
+ */
+#include "cache_fixture.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+/* ---- Refusals ---------------------------------------------------------------------------------- */
+
+static void refuse(const sinew_cache_def *def, sinew_status status, const char *part)
+{
+    sinew_error error = {0};
+    assert_null(sinew_cache_open(def, &error));
+    assert_int_equal(error.status, status);
+    if (!strstr(error.text, part))
+        fail_msg("\"%s\" does not say \"%s\"", error.text, part);
+}
+
+static void wrong_defs(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder(IN_SCRATCH("wrong"));
+    sinew_world *world = make_world(NULL);
+    refuse(NULL, SINEW_ERROR_USAGE, "sinew_default_cache_def");
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        sinew_cache_def good = cache_def(world, folder, (sinew_cache_format)f);
+        sinew_cache_def def = good;
+        def.cookie = 0;
+        refuse(&def, SINEW_ERROR_USAGE, "sinew_default_cache_def");
+        def = good;
+        def.world = NULL;
+        refuse(&def, SINEW_ERROR_USAGE, "world");
+        def = good;
+        def.name = "";
+        refuse(&def, SINEW_ERROR_DATA, "file name");
+        def.name = "a/b";
+        refuse(&def, SINEW_ERROR_DATA, "a/b");
+        def = good;
+        def.frame_time = 0;
+        refuse(&def, SINEW_ERROR_DATA, "frame_time");
+        def = good;
+        def.frame_count = -1;
+        refuse(&def, SINEW_ERROR_DATA, "frame_count");
+        def = good;
+        def.directory = IN_SCRATCH("wrong/nowhere");
+        refuse(&def, SINEW_ERROR_FILE, "nowhere: cannot write a cache there: No such file");
+        def.directory = "/dev/null";
+        refuse(&def, SINEW_ERROR_FILE, "/dev/null: cannot write a cache there: is not a directory");
+    }
+    sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_COUNT);
+    refuse(&def, SINEW_ERROR_USAGE, "format");
+    sinew_world *empty = empty_world(NULL);
+    def = cache_def(empty, folder, SINEW_CACHE_PC2);
+    refuse(&def, SINEW_ERROR_DATA, "no particles");
+    sinew_world_destroy(empty);
+    sinew_world_destroy(world);
+    assert_int_equal(sinew_cache_frame(NULL, NULL), SINEW_ERROR_USAGE);
+    assert_int_equal(sinew_cache_close(NULL, NULL), SINEW_ERROR_USAGE);
+    assert_listing(folder, "");
+}
+
+/* A body that comes after open would not fit the arrays. */
+static void grown_world(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        const char *folder = fresh_folder(IN_SCRATCH("grown"));
+        sinew_world *world = make_world(NULL);
+        sinew_error error = {0};
+        sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+        sinew_cache *cache = sinew_cache_open(&def, &error);
+        assert_non_null(cache);
+        add_body(world, 3, q_rope, 0, NULL, 0, NULL, 2, rope_edges);
+        assert_int_equal(sinew_cache_frame(cache, &error), SINEW_ERROR_DATA);
+        assert_non_null(strstr(error.text, "20 particles"));
+        assert_listing(folder, "");
+        /* The first failure is what every later call says. */
+        assert_int_equal(sinew_cache_frame(cache, &error), SINEW_ERROR_DATA);
+        assert_int_equal(sinew_cache_close(cache, &error), SINEW_ERROR_DATA);
+        assert_non_null(strstr(error.text, "20 particles"));
+        sinew_world_destroy(world);
+    }
+}
+
+/* Each file in turn lies on a full disk. */
+static void full_disk(void **state)
+{
+    (void)state;
+    static const struct {
+        sinew_cache_format format;
+        const char *file;
+    } cases[] = {
+        {SINEW_CACHE_PC2, "run.pc2"},      {SINEW_CACHE_PC2, "run.obj"}, {SINEW_CACHE_OBJ, "run.0001.obj"},
+        {SINEW_CACHE_VTU, "run.0001.vtu"}, {SINEW_CACHE_VTU, "run.pvd"}, {SINEW_CACHE_GLTF, "run.glb.bin"},
+        {SINEW_CACHE_GLTF, "run.glb"},     {SINEW_CACHE_CSV, "run.csv"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const char *folder = fresh_folder(IN_SCRATCH("full"));
+        char partial[64];
+        snprintf(partial, sizeof partial, "%s.partial", cases[c].file);
+        if (symlink("/dev/full", path_of(folder, partial).text) != 0)
+            skip();
+        sinew_world *world = make_world(NULL);
+        sinew_error error = {0};
+        sinew_cache_def def = cache_def(world, folder, cases[c].format);
+        sinew_cache *cache = sinew_cache_open(&def, &error);
+        sinew_status status = cache ? SINEW_OK : error.status;
+        for (int k = 0; k < 3 && status == SINEW_OK; k++)
+            status = sinew_cache_frame(cache, &error);
+        sinew_status closed = cache ? sinew_cache_close(cache, &error) : status;
+        assert_int_equal(closed, SINEW_ERROR_FILE);
+        assert_non_null(strstr(error.text, cases[c].file));
+        assert_non_null(strstr(error.text, "No space left on device"));
+        sinew_world_destroy(world);
+        bool sequence = cases[c].format == SINEW_CACHE_OBJ || cases[c].format == SINEW_CACHE_VTU;
+        const char *left = !sequence ? "" : cases[c].format == SINEW_CACHE_OBJ ? "run.0000.obj" : "run.0000.vtu";
+        assert_listing(folder, left);
+    }
+}
+
+/* The disk fills while frames are written: a limit on the size of files stands for it. */
+static void grows_full(void **state)
+{
+    (void)state;
+    const sinew_cache_format growing[] = {SINEW_CACHE_PC2, SINEW_CACHE_GLTF, SINEW_CACHE_CSV};
+    for (size_t f = 0; f < sizeof growing / sizeof growing[0]; f++) {
+        const char *folder = fresh_folder(IN_SCRATCH("grows"));
+        sinew_world *world = make_world(NULL);
+        sinew_error error = {0};
+        sinew_cache_def def = cache_def(world, folder, growing[f]);
+        sinew_cache *cache = sinew_cache_open(&def, &error);
+        assert_non_null(cache);
+        struct rlimit before, small;
+        getrlimit(RLIMIT_FSIZE, &before);
+        small = before;
+        small.rlim_cur = 20000;
+        void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &small);
+        sinew_status status = SINEW_OK;
+        int frames = 0;
+        for (; frames < 1000 && status == SINEW_OK; frames++)
+            status = sinew_cache_frame(cache, &error);
+        setrlimit(RLIMIT_FSIZE, &before);
+        signal(SIGXFSZ, handler);
+        assert_int_equal(status, SINEW_ERROR_FILE);
+        assert_true(frames > 3);
+        assert_non_null(strstr(error.text, "File too large"));
+        assert_listing(folder, ""); /* at once, before close */
+        assert_int_equal(sinew_cache_close(cache, &error), SINEW_ERROR_FILE);
+        assert_non_null(strstr(error.text, "File too large"));
+        assert_listing(folder, "");
+        sinew_world_destroy(world);
+    }
+}
+
+/* The place of a file is taken by a folder: rename fails at the very end. */
+static void taken_name(void **state)
+{
+    (void)state;
+    const struct {
+        sinew_cache_format format;
+        const char *file;
+    } cases[] = {{SINEW_CACHE_PC2, "run.pc2"},
+                 {SINEW_CACHE_PC2, "run.obj"},
+                 {SINEW_CACHE_GLTF, "run.glb"},
+                 {SINEW_CACHE_CSV, "run.csv"},
+                 {SINEW_CACHE_VTU, "run.pvd"}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const char *folder = fresh_folder(IN_SCRATCH("taken"));
+        assert_int_equal(mkdir(path_of(folder, cases[c].file).text, 0777), 0);
+        sinew_world *world = make_world(NULL);
+        sinew_error error = {0};
+        sinew_cache_def def = cache_def(world, folder, cases[c].format);
+        sinew_cache *cache = sinew_cache_open(&def, &error);
+        assert_non_null(cache);
+        if (cases[c].format != SINEW_CACHE_VTU)
+            assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
+        assert_int_equal(sinew_cache_close(cache, &error), SINEW_ERROR_FILE);
+        assert_non_null(strstr(error.text, cases[c].file));
+        assert_listing(folder, cases[c].file);
+        sinew_world_destroy(world);
+    }
+}
+
+/* What was there before stays until the new one is complete. */
+static void keeps_old(void **state)
+{
+    (void)state;
+    const char *folder = write_all(IN_SCRATCH("old"), SINEW_CACHE_CSV, 0, 2);
+    size_t size;
+    char *before = slurp(folder, "run.csv", &size);
+    sinew_world *world = make_world(NULL);
+    sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_CSV);
+    sinew_cache *cache = sinew_cache_open(&def, NULL);
+    assert_non_null(cache);
+    assert_int_equal(sinew_cache_frame(cache, NULL), SINEW_OK);
+    sinew_cache_drop(cache);
+    sinew_world_destroy(world);
+    size_t size_after;
+    char *after = slurp(folder, "run.csv", &size_after);
+    assert_int_equal(size_after, size);
+    assert_memory_equal(after, before, size);
+    free(before);
+    free(after);
+    assert_listing(folder, "run.csv");
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------ */
+
+/* Runs a whole cache with the n-th allocation failing. True when it went through. */
+static bool run_with(sinew_world *world, const char *folder, sinew_cache_format format, counting *counter)
+{
+    sinew_error error = {0};
+    sinew_cache_def def = cache_def(world, folder, format);
+    def.allocator = (sinew_allocator){count_allocate, count_release, counter};
+    sinew_cache *cache = sinew_cache_open(&def, &error);
+    if (!cache) {
+        assert_int_equal(error.status, SINEW_ERROR_MEMORY);
+        assert_true(error.text[0] != '\0');
+        return false;
+    }
+    sinew_status status = SINEW_OK;
+    for (int k = 0; k < 70 && status == SINEW_OK; k++)
+        status = sinew_cache_frame(cache, &error);
+    sinew_status closed = sinew_cache_close(cache, &error);
+    assert_true(status == SINEW_OK || closed == status);
+    assert_true(closed == SINEW_OK || closed == SINEW_ERROR_MEMORY);
+    return closed == SINEW_OK;
+}
+
+static void failing_memory(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        /* The world's own hooks fail too: surfaces are made by them. */
+        counting counter = {0};
+        sinew_world *world = make_world(&counter);
+        int64_t before = counter.alive;
+        bool done = false;
+        int64_t n = 0;
+        while (!done) {
+            assert_true(++n < 1000);
+            const char *folder = fresh_folder(IN_SCRATCH("memory"));
+            counter.fail_at = counter.calls + n;
+            done = run_with(world, folder, (sinew_cache_format)f, &counter);
+            counter.fail_at = 0;
+            assert_int_equal(counter.alive, before);
+            if (!done)
+                assert_listing(folder, "");
+        }
+        assert_true(n > 3);
+        sinew_world_destroy(world);
+        assert_int_equal(counter.alive, 0);
+    }
+}
+
+static void frames_do_not_allocate(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        const char *folder = fresh_folder(IN_SCRATCH("steady"));
+        sinew_world *world = make_world(NULL);
+        counting counter = {0};
+        sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+        def.allocator = (sinew_allocator){count_allocate, count_release, &counter};
+        def.frame_count = 5;
+        sinew_cache *cache = sinew_cache_open(&def, NULL);
+        assert_non_null(cache);
+        int64_t calls = counter.calls;
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(sinew_cache_frame(cache, NULL), SINEW_OK);
+        assert_int_equal(counter.calls, calls);
+        assert_int_equal(sinew_cache_close(cache, NULL), SINEW_OK);
+        assert_int_equal(counter.alive, 0);
+        sinew_world_destroy(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_defs),     cmocka_unit_test(grown_world),
+        cmocka_unit_test(full_disk),      cmocka_unit_test(grows_full),
+        cmocka_unit_test(taken_name),     cmocka_unit_test(keeps_old),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(frames_do_not_allocate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

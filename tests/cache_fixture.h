@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "failing_allocator.h"
 #include "io/file.h"
 #include "sinew/scene.h"
 
@@ -36,27 +37,6 @@ enum {
 };
 
 /* ---- The world --------------------------------------------------------------------------------- */
-
-typedef struct counting {
-    int64_t calls, alive;
-    int64_t fail_at; /* the call that fails; 0: none */
-} counting;
-
-static inline void *count_allocate(void *context, size_t size, size_t alignment)
-{
-    counting *c = context;
-    if (++c->calls == c->fail_at)
-        return NULL;
-    c->alive++;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static inline void count_release(void *context, void *memory)
-{
-    counting *c = context;
-    c->alive--;
-    free(memory);
-}
 
 static inline void add_body(sinew_world *world, int vertices, const sinew_real *positions, int tets, const int32_t *tet,
                             int faces, const int32_t *face, int edges, const int32_t *edge)
@@ -89,20 +69,20 @@ static const int32_t cloth_edges[] = {0, 1, 2, 3, 0, 2, 1, 3, 0, 3};
 static const sinew_real q_rope[] = {0, 0, 0, 1, 0, 0, 2, 0, 0};
 static const int32_t rope_edges[] = {0, 1, 1, 2};
 
-static inline sinew_world *empty_world(counting *counter)
+static inline sinew_world *empty_world(failing_allocator *memory)
 {
     sinew_world_def def = sinew_default_world_def();
-    if (counter)
-        def.allocator = (sinew_allocator){count_allocate, count_release, counter};
+    if (memory)
+        def.allocator = hooks_of(memory);
     sinew_error error = {0};
     sinew_world *world = sinew_world_create(&def, &error);
     assert_non_null(world);
     return world;
 }
 
-static inline sinew_world *make_world(counting *counter)
+static inline sinew_world *make_world(failing_allocator *memory)
 {
-    sinew_world *world = empty_world(counter);
+    sinew_world *world = empty_world(memory);
     add_body(world, 5, q_inner_first, 4, tets_inner_first, 0, NULL, 0, NULL);
     add_body(world, 4, q_cloth, 0, NULL, 2, cloth_triangles, 5, cloth_edges);
     add_body(world, 3, q_rope, 0, NULL, 0, NULL, 2, rope_edges);

@@ -4,6 +4,7 @@
  * half-written file and no memory behind.
  */
 #include "cache_fixture.h"
+#include "failing_malloc.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -210,20 +211,18 @@ static void keeps_old(void **state)
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* Runs a whole cache with the n-th allocation failing. True when it went through. */
-static bool run_with(sinew_world *world, const char *folder, sinew_cache_format format, counting *counter)
+/* Runs a whole cache, in which an allocation may fail. True when it went through. */
+static bool goes_through(const sinew_cache_def *def, int frames)
 {
     sinew_error error = {0};
-    sinew_cache_def def = cache_def(world, folder, format);
-    def.allocator = (sinew_allocator){count_allocate, count_release, counter};
-    sinew_cache *cache = sinew_cache_open(&def, &error);
+    sinew_cache *cache = sinew_cache_open(def, &error);
     if (!cache) {
         assert_int_equal(error.status, SINEW_ERROR_MEMORY);
         assert_true(error.text[0] != '\0');
         return false;
     }
     sinew_status status = SINEW_OK;
-    for (int k = 0; k < 70 && status == SINEW_OK; k++)
+    for (int k = 0; k < frames && status == SINEW_OK; k++)
         status = sinew_cache_frame(cache, &error);
     sinew_status closed = sinew_cache_close(cache, &error);
     assert_true(status == SINEW_OK || closed == status);
@@ -236,24 +235,52 @@ static void failing_memory(void **state)
     (void)state;
     for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
         /* The world's own hooks fail too: surfaces are made by them. */
-        counting counter = {0};
-        sinew_world *world = make_world(&counter);
-        int64_t before = counter.alive;
+        failing_allocator memory = {0};
+        sinew_world *world = make_world(&memory);
+        int64_t before = memory.live;
         bool done = false;
         int64_t n = 0;
         while (!done) {
             assert_true(++n < 1000);
             const char *folder = fresh_folder(IN_SCRATCH("memory"));
-            counter.fail_at = counter.calls + n;
-            done = run_with(world, folder, (sinew_cache_format)f, &counter);
-            counter.fail_at = 0;
-            assert_int_equal(counter.alive, before);
+            sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+            def.allocator = hooks_of(&memory);
+            memory.fail_at = memory.calls + n;
+            done = goes_through(&def, 70); /* more than glTF makes room for at first */
+            memory.fail_at = 0;
+            assert_int_equal(memory.live, before);
             if (!done)
                 assert_listing(folder, "");
         }
         assert_true(n > 3);
         sinew_world_destroy(world);
-        assert_int_equal(counter.alive, 0);
+        assert_int_equal(memory.live, 0);
+    }
+}
+
+/* What jansson allocates for itself fails too. */
+static void failing_system(void **state)
+{
+    (void)state;
+    failing_malloc_install();
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        sinew_world *world = make_world(NULL);
+        long long before = failing_malloc.alive;
+        bool done = false;
+        for (int n = 1; !done; n++) {
+            assert_true(n < 2000);
+            const char *folder = fresh_folder(IN_SCRATCH("system"));
+            sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+            failing_malloc_arm(n, true);
+            done = goes_through(&def, 3);
+            bool refused = failing_malloc.fails > 0;
+            failing_malloc_arm(0, true);
+            assert_true(done != refused);
+            assert_int_equal(failing_malloc.alive, before);
+            if (!done)
+                assert_listing(folder, "");
+        }
+        sinew_world_destroy(world);
     }
 }
 
@@ -263,18 +290,18 @@ static void frames_do_not_allocate(void **state)
     for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
         const char *folder = fresh_folder(IN_SCRATCH("steady"));
         sinew_world *world = make_world(NULL);
-        counting counter = {0};
+        failing_allocator memory = {0};
         sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
-        def.allocator = (sinew_allocator){count_allocate, count_release, &counter};
+        def.allocator = hooks_of(&memory);
         def.frame_count = 5;
         sinew_cache *cache = sinew_cache_open(&def, NULL);
         assert_non_null(cache);
-        int64_t calls = counter.calls;
+        int64_t calls = memory.calls;
         for (int k = 0; k < 5; k++)
             assert_int_equal(sinew_cache_frame(cache, NULL), SINEW_OK);
-        assert_int_equal(counter.calls, calls);
+        assert_int_equal(memory.calls, calls);
         assert_int_equal(sinew_cache_close(cache, NULL), SINEW_OK);
-        assert_int_equal(counter.alive, 0);
+        assert_int_equal(memory.live, 0);
         sinew_world_destroy(world);
     }
 }
@@ -282,10 +309,9 @@ static void frames_do_not_allocate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_defs),     cmocka_unit_test(grown_world),
-        cmocka_unit_test(full_disk),      cmocka_unit_test(grows_full),
-        cmocka_unit_test(taken_name),     cmocka_unit_test(keeps_old),
-        cmocka_unit_test(failing_memory), cmocka_unit_test(frames_do_not_allocate),
+        cmocka_unit_test(wrong_defs),     cmocka_unit_test(grown_world),    cmocka_unit_test(full_disk),
+        cmocka_unit_test(grows_full),     cmocka_unit_test(taken_name),     cmocka_unit_test(keeps_old),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(failing_system), cmocka_unit_test(frames_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

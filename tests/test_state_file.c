@@ -3,6 +3,7 @@
  * test_state_file.c: a state comes back with its bits, and a cut, damaged or foreign file is refused with the reason.
  */
 #include "cache_fixture.h"
+#include "failing_malloc.h"
 
 static void write_bytes(const char *path, const char *bytes, size_t size)
 {
@@ -110,12 +111,45 @@ static void state_failures(void **state)
     sinew_world_destroy(world);
 }
 
+/* Each allocation of writing and reading fails in turn. */
+static void state_memory(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder(IN_SCRATCH("state_memory"));
+    const char *path = IN_SCRATCH("state_memory/a.state");
+    sinew_world *world = make_world(NULL);
+    long long before = failing_malloc.alive;
+    sinew_status status = SINEW_ERROR_MEMORY;
+    for (int n = 1; status != SINEW_OK; n++) {
+        assert_listing(folder, "");
+        sinew_error error = {0};
+        failing_malloc_arm(n, true);
+        status = sinew_state_write(world, path, &error);
+        failing_malloc_arm(0, true);
+        assert_true(n == 1 ? status == SINEW_ERROR_MEMORY : n < 100);
+        assert_true(status == SINEW_OK || error.status == SINEW_ERROR_MEMORY);
+        assert_int_equal(failing_malloc.alive, before);
+    }
+    status = SINEW_ERROR_MEMORY;
+    for (int n = 1; status != SINEW_OK; n++) {
+        sinew_error error = {0};
+        failing_malloc_arm(n, true);
+        status = sinew_state_read(world, path, &error);
+        failing_malloc_arm(0, true);
+        assert_true(n == 1 ? status == SINEW_ERROR_MEMORY : n < 100);
+        assert_true(status == SINEW_OK || error.status == SINEW_ERROR_MEMORY);
+        assert_int_equal(failing_malloc.alive, before);
+    }
+    sinew_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_round_trip),
         cmocka_unit_test(state_refusals),
         cmocka_unit_test(state_failures),
+        cmocka_unit_test(state_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

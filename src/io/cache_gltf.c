@@ -424,7 +424,8 @@ static sinew_status put_json(own_part *own, const json_t *root, json_int_t binar
     if (status != SINEW_OK)
         return status;
     if (!dump(root, own->glb.stream))
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", own->glb.path, strerror(errno));
+        return sinew_fail(error, errno == ENOMEM ? SINEW_ERROR_MEMORY : SINEW_ERROR_FILE, "%s: cannot write: %s",
+                          own->glb.path, strerror(errno));
     int64_t end = ftello(own->glb.stream);
     int64_t padding = (4 - end % 4) % 4;
     status = sinew_cache_put(&own->glb, "   ", (size_t)padding, error);

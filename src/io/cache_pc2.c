@@ -16,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { header_size = 32, sample_count_at = 28 };
+enum {
+    header_size = 32,
+    sample_count_at = 28
+};
 
 typedef struct own_part {
     sinew_writer pc2, obj;

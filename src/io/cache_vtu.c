@@ -13,7 +13,15 @@
 #include <string.h>
 
 /* The arrays of a file in the order of their bytes. */
-enum { block_points, block_velocity, block_connectivity, block_offsets, block_types, block_body, block_count };
+enum {
+    block_points,
+    block_velocity,
+    block_connectivity,
+    block_offsets,
+    block_types,
+    block_body,
+    block_count
+};
 
 typedef struct own_part {
     sinew_writer pvd;

@@ -395,9 +395,17 @@ static void gltf_limits(void **state)
     assert_int_equal(error.status, SINEW_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "4 GiB"));
     def.frame_count = 0;
-    def.name = "\xff";
-    assert_null(sinew_cache_open(&def, &error));
-    assert_int_equal(error.status, SINEW_ERROR_DATA);
+    /* Not UTF-8: a lone byte, a lead without its tail, '/' in two bytes, a surrogate, beyond Unicode. */
+    const char *bad[] = {"\xff", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        def.name = bad[i];
+        assert_null(sinew_cache_open(&def, &error));
+        assert_int_equal(error.status, SINEW_ERROR_DATA);
+    }
+    def.name = "r\xc3\xbc\xe2\x82\xac\xf0\x9f\x8e\x88"; /* two, three and four bytes */
+    sinew_cache *cache = sinew_cache_open(&def, &error);
+    assert_non_null(cache);
+    sinew_cache_drop(cache);
     sinew_world_destroy(world);
     assert_listing(folder, "");
 }

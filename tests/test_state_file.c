@@ -117,6 +117,7 @@ static void state_memory(void **state)
     (void)state;
     const char *folder = fresh_folder(IN_SCRATCH("state_memory"));
     const char *path = IN_SCRATCH("state_memory/a.state");
+    failing_malloc_install();
     sinew_world *world = make_world(NULL);
     long long before = failing_malloc.alive;
     sinew_status status = SINEW_ERROR_MEMORY;

@@ -101,20 +101,33 @@ static sinew_status compact(const sinew_cache *cache, own_part *own, sinew_error
     return good ? SINEW_OK : sinew_fail_memory(error, "the vertices of a glTF cache");
 }
 
-static sinew_status check_name(const sinew_cache *cache, sinew_error *error)
+/* RFC 3629: shortest form, no surrogates. */
+static bool is_utf8(const char *text)
 {
-    json_t *name = json_string(cache->name);
-    bool good = name != NULL;
-    json_decref(name);
-    return good ? SINEW_OK : sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
+    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int tail = *s < 0x80 ? 0 : *s >> 5 == 0x6 ? 1 : *s >> 4 == 0xe ? 2 : *s >> 3 == 0x1e ? 3 : -1;
+        if (tail < 0)
+            return false;
+        uint32_t code = tail ? *s & (0x3fu >> tail) : *s;
+        s++;
+        for (int i = 0; i < tail; i++, s++) {
+            if (*s >> 6 != 0x2)
+                return false;
+            code = code << 6 | (*s & 0x3fu);
+        }
+        if (code < least[tail] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+            return false;
+    }
+    return true;
 }
 
 static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
-    sinew_status status = check_name(cache, error);
-    if (status == SINEW_OK)
-        status = sinew_cache_shape_make(cache, &own->shape, error);
+    if (!is_utf8(cache->name))
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
+    sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
         status = compact(cache, own, error);
     if (status != SINEW_OK)

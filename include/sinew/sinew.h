@@ -113,7 +113,7 @@ typedef struct sinew_world_def {
     bool quasistatic;      /* true: each step finds the equilibrium at its time; masses only weigh gravity */
     sinew_real gravity[3]; /* m/s2. Default 0 -9.81 0 */
     sinew_real damping;    /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
-    int32_t thread_count;  /* 0: as many as the machine has. Results do not depend on it */
+    int32_t thread_count;  /* 0: as OpenMP says (OMP_NUM_THREADS, or one per core). Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 

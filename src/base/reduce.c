@@ -14,10 +14,10 @@ void sinew_sum(sinew_sum_term *term, const void *context, int32_t count, int32_t
 {
     double partial[SINEW_SUM_BLOCKS][WIDTH_MAX];
     int32_t size = (count + SINEW_SUM_BLOCKS - 1) / SINEW_SUM_BLOCKS;
-    if (size < 256)
-        size = 256;
+    if (size < SINEW_PARALLEL_PARTICLES / 8)
+        size = SINEW_PARALLEL_PARTICLES / 8;
     int32_t block_count = (count + size - 1) / size;
-#pragma omp parallel for schedule(static) num_threads(thread_count) if (block_count > 1 && thread_count > 1)
+#pragma omp parallel for schedule(static) num_threads(thread_count) if (count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t block = 0; block < block_count; block++) {
         int32_t first = block * size;
         int32_t last = count - first > size ? first + size : count;
@@ -65,7 +65,7 @@ void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t 
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count)
 {
-#pragma omp parallel for simd schedule(static) num_threads(thread_count) if (count > 4096 && thread_count > 1)
+#pragma omp parallel for simd schedule(static) num_threads(thread_count) if (count >= SINEW_PARALLEL_PARTICLES)
     for (size_t i = 0; i < 4 * (size_t)count; i++)
         z[i] = x[i] + s * y[i];
 }

@@ -53,7 +53,7 @@ static bool invert_block(const double A[9], double inverse[9])
 
 void sinew_pcg_set_diagonal(sinew_pcg *pcg, const double *blocks)
 {
-#pragma omp parallel for schedule(static) num_threads(pcg->thread_count) if (pcg->count > 1024)
+#pragma omp parallel for schedule(static) num_threads(pcg->thread_count) if (pcg->count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < pcg->count; i++) {
         const double *A = blocks + 9 * (size_t)i;
         double inverse[9] = {0};
@@ -69,7 +69,7 @@ void sinew_pcg_set_diagonal(sinew_pcg *pcg, const double *blocks)
 /* z = P r */
 static void precondition(const sinew_pcg *pcg)
 {
-#pragma omp parallel for schedule(static) num_threads(pcg->thread_count) if (pcg->count > 1024)
+#pragma omp parallel for schedule(static) num_threads(pcg->thread_count) if (pcg->count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < pcg->count; i++) {
         const sinew_real *P = pcg->inverse + 9 * (size_t)i, *r = pcg->r + 4 * (size_t)i;
         sinew_real *z = pcg->z + 4 * (size_t)i;

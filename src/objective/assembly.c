@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reduce.h"
+
 /* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
 
 /* Open-addressing table from (row, column) to the number of a local block of the current task. */
@@ -286,10 +288,10 @@ static void fill_column(const sinew_assembly *as, const sinew_objective *o, int3
 
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t t = 0; t < o->task_count; t++)
         fill_locals(as, o, t, sinew_task_blocks(o, &o->tasks[t], q, project));
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (as->free_count > 256)
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (as->free_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t j = 0; j < as->free_count; j++)
         fill_column(as, o, j, values);
 }

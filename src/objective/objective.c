@@ -180,7 +180,7 @@ static void run_task(sinew_objective *o, int32_t index, const task_pass *pass)
 
 static void run_tasks(sinew_objective *o, const task_pass *pass)
 {
-#pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count > 1 && o->thread_count > 1)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t task = 0; task < o->task_count; task++)
         run_task(o, task, pass);
 }
@@ -269,7 +269,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     run_tasks(o, &(task_pass){.what = OP_GRADIENT, .x = q});
     double value = add_own_terms(o, q, sum_tasks(o), terms);
     const double scale = 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count > 1024)
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++) {
         sinew_real s[4] = {0, 0, 0, 0};
         if (!o->pinned[i]) {
@@ -296,7 +296,7 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
 {
     run_tasks(o, &(task_pass){.what = OP_PRODUCT, .x = p});
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count > 1024)
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++) {
         sinew_real s[4] = {0, 0, 0, 0};
         if (!o->pinned[i]) {
@@ -329,7 +329,7 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
 {
     memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
     /* Kernels run in parallel, the sums go task after task: the order, and so the bits, stay the same. */
-#pragma omp parallel for ordered schedule(static, 1) num_threads(o->thread_count) if (o->task_count > 1)
+#pragma omp parallel for ordered schedule(static, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_real *values = sinew_task_blocks(o, &o->tasks[t], q, project);
 #pragma omp ordered

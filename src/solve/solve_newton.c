@@ -43,7 +43,6 @@ typedef struct newton {
     int linear, hessian;
     bool search;
     bool try_exact; /* auto: the last full step went well */
-    double last_residual;
     sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
     /* direct */
     sinew_assembly *assembly;

@@ -58,7 +58,7 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
     world->allocator = allocator;
     world->def = *def;
     world->objective.allocator = allocator;
-    world->objective.thread_count = def->thread_count ? def->thread_count : omp_get_num_procs();
+    world->objective.thread_count = def->thread_count ? def->thread_count : omp_get_max_threads();
     world->solve.objective = &world->objective;
     world->solve.def = def->solver;
     return world;

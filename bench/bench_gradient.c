@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench_gradient.c: value and gradient of the objective on the n = 32 block (32 768 vertices, 148 955 tets), nanoseconds
+ * per tet for each material, at width 1 and with lanes, at one thread and at two.
+ *
+ * Each lane variant is its own child process, since a process chooses its lanes once.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "energy/energy.h"
+#include "objective/objective.h"
+#include "world/world.h"
+
+enum {
+    N = 32,
+    RUNS = 31,
+    MATERIALS = SINEW_ENERGY_LINEAR + 1
+};
+
+typedef struct job {
+    sinew_objective *objective;
+    const sinew_real *q;
+    sinew_real *gradient;
+} job;
+
+static void run_gradient(void *context)
+{
+    job *j = context;
+    sinew_objective_gradient(j->objective, j->q, j->gradient, NULL);
+}
+
+/* A block of one material, its vertices moved a little so that nothing is at rest. */
+static sinew_world *make_world(sinew_energy_kind kind, int32_t threads, sinew_error *error)
+{
+    sinew_box_def box = sinew_default_box_def();
+    for (int i = 0; i < 3; i++)
+        box.vertices[i] = N;
+    sinew_mesh *mesh = sinew_mesh_box(&box, error);
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = threads;
+    def.solver.parameters[sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear")] = 1;
+    sinew_world *world = sinew_world_create(&def, error);
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    sinew_energy_def energy = sinew_default_energy_def(kind);
+    energy.body = sinew_world_add_body(world, &body, error);
+    sinew_world_add_energy(world, &energy, error);
+    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
+        if (i % 4 != 3)
+            world->q[i] += (sinew_real)(0.003 * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+/* Nanoseconds per tet. */
+static double measure(sinew_energy_kind kind, int32_t threads)
+{
+    sinew_error error;
+    sinew_world *world = make_world(kind, threads, &error);
+    if (!world || sinew_world_prepare(world, &error) != SINEW_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    job j = {&world->objective, world->q, world->solve.gradient};
+    double seconds = bench_median(run_gradient, &j, RUNS);
+    sinew_world_destroy(world);
+    return 1e9 * seconds / (5.0 * (N - 1) * (N - 1) * (N - 1));
+}
+
+/* Measures every material with these lanes in a child; results [MATERIALS][2 threads]. */
+static void measure_variant(const char *lanes, double results[MATERIALS][2])
+{
+    int ends[2];
+    size_t size = MATERIALS * 2 * sizeof(double);
+    if (pipe(ends) != 0)
+        exit(1);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("SINEW_LANES", lanes, 1);
+        for (int kind = 0; kind < MATERIALS; kind++)
+            for (int threads = 1; threads <= 2; threads++)
+                results[kind][threads - 1] = measure((sinew_energy_kind)kind, threads);
+        _exit(write(ends[1], results, size) == (ssize_t)size ? 0 : 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], results, size) != (ssize_t)size)
+        exit(1);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+}
+
+int main(void)
+{
+    int32_t count;
+    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    double scalar[MATERIALS][2], lanes[MATERIALS][2];
+    const sinew_lane_variant *best = NULL;
+    for (int32_t i = count - 1; i >= 0; i--)
+        if (variants[i]->usable())
+            best = variants[i];
+    measure_variant("scalar", scalar);
+    measure_variant(best->name, lanes);
+    printf("value + gradient, n = %d block, " SINEW_PRECISION ", ns per tet (median of %d)\n", N, RUNS);
+    printf("%-20s %10s %10s %10s %10s %10s\n", "", "width 1", best->name, "ratio", "2 threads", "ratio");
+    for (int kind = 0; kind < MATERIALS; kind++)
+        printf("%-20s %10.1f %10.1f %9.2fx %10.1f %9.2fx\n", sinew_get_energy_info((sinew_energy_kind)kind)->name,
+               scalar[kind][0], lanes[kind][0], scalar[kind][0] / lanes[kind][0], lanes[kind][1],
+               lanes[kind][0] / lanes[kind][1]);
+    return 0;
+}

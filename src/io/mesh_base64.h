@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mesh_base64.h: bytes out of base64 text (RFC 4648), which VTK XML and glTF files hold.
+ */
+#ifndef SINEW_MESH_BASE64_H
+#define SINEW_MESH_BASE64_H
+
+#include "base/base.h"
+
+/* Most bytes that so many characters can stand for. */
+size_t sinew_base64_capacity(size_t length);
+/* Decodes whole groups of four, skipping white space, until `size` bytes are there; false when the characters run out
+ * or are none of base64. `*at` moves past the groups used, so that a padded run can be followed by another. */
+bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, size_t size);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mesh_vtu.c: VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
+ *
+ * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
+ * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
+ * pieces become one mesh, vertex after vertex. Point and cell data are not read. Known limits: compressors other than
+ * zlib are refused; entities (&amp;) in attributes are not decoded, which only names of arrays could need.
+ */
+#include "io/mesh_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/mesh_vtk_cells.h"
+#include "io/mesh_vtu_data.h"
+#include "io/text.h"
+
+typedef struct xml_tag {
+    sinew_token name;
+    const char *at;    /* its '<' */
+    sinew_token inner; /* the text of its attributes */
+    bool closes;       /* </name> */
+    bool empty;        /* <name/> */
+} xml_tag;
+
+typedef struct vtu_reader {
+    sinew_text text; /* ends where the appended data begin */
+    sinew_draft *draft;
+    sinew_vtu_coding coding;
+    const char *appended;     /* first byte of the appended data, or NULL */
+    const char *appended_end; /* one past the last */
+    bool appended_base64;
+} vtu_reader;
+
+/* The arrays of one piece. */
+typedef struct vtu_piece {
+    const char *at;
+    int64_t point_count;
+    int64_t cell_count;
+    sinew_vtu_array points;
+    sinew_vtu_array connectivity;
+    sinew_vtu_array offsets;
+    sinew_vtu_array types;
+} vtu_piece;
+
+/* ---- XML ----------------------------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Past "-->" or "?>"; to the end when it is missing. */
+static void skip_past(sinew_text *text, const char *mark)
+{
+    const char *found = memmem(text->at, sinew_text_left(text), mark, strlen(mark));
+    text->at = found ? found + strlen(mark) : text->end;
+}
+
+/* Where the tag ends: the next '>' outside quotes. NULL when there is none. */
+static const char *tag_end(const char *at, const char *end)
+{
+    char quote = 0;
+    for (; at < end; at++) {
+        if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (*at == '>')
+            return at;
+    }
+    return NULL;
+}
+
+static void split_tag(const char *at, const char *close, xml_tag *tag)
+{
+    const char *c = at + 1;
+    *tag = (xml_tag){.at = at, .closes = *c == '/', .empty = close[-1] == '/'};
+    c += tag->closes;
+    tag->name.at = c;
+    while (c < close && !is_space(*c) && *c != '/')
+        c++;
+    tag->name.length = (size_t)(c - tag->name.at);
+    tag->inner = (sinew_token){c, (size_t)(close - c)};
+}
+
+/* The next tag that is no comment, declaration or instruction; false (no error) when there is none. */
+static bool next_tag(vtu_reader *reader, xml_tag *tag)
+{
+    sinew_text *text = &reader->text;
+    for (;;) {
+        const char *at = memchr(text->at, '<', sinew_text_left(text));
+        if (!at || text->end - at < 3)
+            return false;
+        text->at = at;
+        if (memcmp(at, "<?", 2) == 0) {
+            skip_past(text, "?>");
+        } else if (text->end - at >= 4 && memcmp(at, "<!--", 4) == 0) {
+            skip_past(text, "-->");
+        } else {
+            const char *close = tag_end(at, text->end);
+            if (!close)
+                return false;
+            text->at = close + 1;
+            if (at[1] == '!')
+                continue;
+            split_tag(at, close, tag);
+            return true;
+        }
+    }
+}
+
+/* The value of an attribute, without its quotes; false when the tag lacks it. */
+static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
+{
+    const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
+    while (c < end) {
+        while (c < end && (is_space(*c) || *c == '/'))
+            c++;
+        sinew_token key = {c, 0};
+        while (c < end && *c != '=' && !is_space(*c))
+            c++;
+        key.length = (size_t)(c - key.at);
+        while (c < end && *c != '"' && *c != '\'')
+            c++;
+        if (c == end)
+            return false;
+        const char *close = memchr(c + 1, *c, (size_t)(end - c - 1));
+        if (!close)
+            return false;
+        *value = (sinew_token){c + 1, (size_t)(close - c - 1)};
+        if (sinew_token_is(key, name))
+            return true;
+        c = close + 1;
+    }
+    return false;
+}
+
+static bool attribute_is(const xml_tag *tag, const char *name, const char *wanted)
+{
+    sinew_token value;
+    return attribute(tag, name, &value) && sinew_token_is_any_case(value, wanted);
+}
+
+static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const char *name, int64_t *count)
+{
+    sinew_token value;
+    if (!attribute(tag, name, &value))
+        return sinew_text_fail(&reader->text, tag->at, "<%.*s> lacks the attribute %s",
+                               tag->name.length < 32 ? (int)tag->name.length : 32, tag->name.at, name);
+    return sinew_token_integer(&reader->text, value, 0, INT64_MAX, name, count);
+}
+
+/* ---- The root and the appended data -------------------------------------------------------- */
+
+static bool read_root(vtu_reader *reader)
+{
+    xml_tag tag;
+    sinew_text *text = &reader->text;
+    if (!next_tag(reader, &tag) || !sinew_token_is(tag.name, "VTKFile"))
+        return sinew_text_fail(text, text->begin, "expected <VTKFile>: is this a VTK XML file?");
+    if (!attribute_is(&tag, "type", "UnstructuredGrid"))
+        return sinew_text_fail(text, tag.at, "only files of type UnstructuredGrid are read");
+    bool big = attribute_is(&tag, "byte_order", "BigEndian");
+    sinew_token value;
+    reader->coding.swap = big != sinew_host_is_big_endian();
+    reader->coding.header_type =
+        attribute_is(&tag, "header_type", "UInt64") ? SINEW_SCALAR_UINT64 : SINEW_SCALAR_UINT32;
+    reader->coding.compressed = attribute(&tag, "compressor", &value) && value.length > 0;
+    if (reader->coding.compressed && !sinew_token_is(value, "vtkZLibDataCompressor"))
+        return sinew_text_fail(text, tag.at, "the compressor is not zlib: save with zlib or without compression");
+    return true;
+}
+
+/* Cuts the file where the appended data begin, since they may hold anything. */
+static bool find_appended(vtu_reader *reader)
+{
+    static const char opening[] = "<AppendedData";
+    sinew_text *text = &reader->text;
+    const char *file_end = text->end;
+    const char *start = memmem(text->begin, (size_t)(file_end - text->begin), opening, sizeof opening - 1);
+    if (!start)
+        return true;
+    const char *close = tag_end(start, file_end);
+    if (!close)
+        return sinew_text_fail(text, start, "the tag <AppendedData> does not end");
+    xml_tag tag;
+    split_tag(start, close, &tag);
+    reader->appended_base64 = attribute_is(&tag, "encoding", "base64");
+    if (!reader->appended_base64 && !attribute_is(&tag, "encoding", "raw"))
+        return sinew_text_fail(text, start, "appended data must have the encoding raw or base64");
+    const char *data = close + 1;
+    while (data < file_end && is_space(*data))
+        data++;
+    if (data == file_end || *data != '_')
+        return sinew_text_fail(text, start, "appended data must start with an underscore");
+    reader->appended = data + 1;
+    reader->appended_end = file_end;
+    text->end = start;
+    return true;
+}
+
+/* ---- Arrays -------------------------------------------------------------------------------- */
+
+static sinew_scalar type_named(sinew_token token)
+{
+    static const char *const names[] = {
+        [SINEW_SCALAR_INT8] = "Int8",     [SINEW_SCALAR_UINT8] = "UInt8",   [SINEW_SCALAR_INT16] = "Int16",
+        [SINEW_SCALAR_UINT16] = "UInt16", [SINEW_SCALAR_INT32] = "Int32",   [SINEW_SCALAR_UINT32] = "UInt32",
+        [SINEW_SCALAR_INT64] = "Int64",   [SINEW_SCALAR_UINT64] = "UInt64", [SINEW_SCALAR_FLOAT] = "Float32",
+        [SINEW_SCALAR_DOUBLE] = "Float64"};
+    for (int i = SINEW_SCALAR_INT8; i <= SINEW_SCALAR_DOUBLE; i++)
+        if (sinew_token_is(token, names[i]))
+            return (sinew_scalar)i;
+    return SINEW_SCALAR_NONE;
+}
+
+static bool read_appended(vtu_reader *reader, const xml_tag *tag, sinew_scalar type, sinew_vtu_array *array)
+{
+    int64_t offset;
+    if (!reader->appended)
+        return sinew_text_fail(&reader->text, tag->at, "an array is appended, but the file has no <AppendedData>");
+    if (!attribute_count(reader, tag, "offset", &offset))
+        return false;
+    if (offset > reader->appended_end - reader->appended)
+        return sinew_text_fail(&reader->text, tag->at, "an array starts past the end of the file: it is cut short");
+    sinew_text data = reader->text;
+    data.at = reader->appended + offset;
+    return (reader->appended_base64 ? sinew_vtu_read_base64 : sinew_vtu_read_raw)(
+        &data, reader->appended_end, tag->at, &reader->coding, type, &reader->draft->allocator, array);
+}
+
+/* One DataArray, whatever its encoding. */
+static bool read_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
+{
+    sinew_text *text = &reader->text;
+    const sinew_allocator *allocator = &reader->draft->allocator;
+    if (array->count || array->owned)
+        return sinew_text_fail(text, tag->at, "a piece has this array twice");
+    sinew_token name;
+    sinew_scalar type = attribute(tag, "type", &name) ? type_named(name) : SINEW_SCALAR_NONE;
+    if (type == SINEW_SCALAR_NONE)
+        return sinew_text_fail(text, tag->at, "an array has an unknown type, or none");
+    if (attribute_is(tag, "format", "appended"))
+        return read_appended(reader, tag, type, array);
+    if (tag->empty) {
+        *array = (sinew_vtu_array){.type = type};
+        return true;
+    }
+    const char *end = memchr(text->at, '<', sinew_text_left(text));
+    if (!end)
+        return sinew_text_fail(text, tag->at, "an array does not end: the file is cut short");
+    if (attribute_is(tag, "format", "binary"))
+        return sinew_vtu_read_base64(text, end, tag->at, &reader->coding, type, allocator, array);
+    if (attribute_is(tag, "format", "ascii"))
+        return sinew_vtu_read_text(text, end, type, allocator, array);
+    return sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------- */
+
+static sinew_vtu_array *array_named(vtu_piece *piece, const xml_tag *tag)
+{
+    if (attribute_is(tag, "Name", "connectivity"))
+        return &piece->connectivity;
+    if (attribute_is(tag, "Name", "offsets"))
+        return &piece->offsets;
+    if (attribute_is(tag, "Name", "types"))
+        return &piece->types;
+    return NULL;
+}
+
+static bool read_piece_arrays(vtu_reader *reader, vtu_piece *piece)
+{
+    xml_tag tag;
+    bool in_points = false, in_cells = false;
+    while (next_tag(reader, &tag)) {
+        if (sinew_token_is(tag.name, "Piece"))
+            return tag.closes || sinew_text_fail(&reader->text, tag.at, "a <Piece> inside a <Piece>");
+        if (sinew_token_is(tag.name, "Points"))
+            in_points = !tag.closes && !tag.empty;
+        else if (sinew_token_is(tag.name, "Cells"))
+            in_cells = !tag.closes && !tag.empty;
+        if (!sinew_token_is(tag.name, "DataArray") || tag.closes)
+            continue;
+        sinew_vtu_array *array = in_points ? &piece->points : in_cells ? array_named(piece, &tag) : NULL;
+        if (array && !read_array(reader, &tag, array))
+            return false;
+    }
+    return sinew_text_fail(&reader->text, piece->at, "a <Piece> does not end: the file is cut short");
+}
+
+static bool add_points(vtu_reader *reader, const vtu_piece *piece)
+{
+    if (piece->points.count % 3 != 0 || piece->points.count / 3 != piece->point_count)
+        return sinew_text_fail(&reader->text, piece->at, "%lld points are promised, but their array holds %lld numbers",
+                               (long long)piece->point_count, (long long)piece->points.count);
+    if (!sinew_draft_reserve_vertices(reader->draft, piece->point_count))
+        return false;
+    for (int64_t i = 0; i < piece->point_count; i++) {
+        sinew_real point[3];
+        for (int axis = 0; axis < 3; axis++)
+            point[axis] = (sinew_real)sinew_vtu_real(&piece->points, 3 * i + axis);
+        if (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
+            return sinew_text_fail(&reader->text, piece->at, "point %lld of the piece is not finite", (long long)i);
+        sinew_draft_add_vertex(reader->draft, point);
+    }
+    return true;
+}
+
+/* Turns the arrays into starts and checked corners. */
+static bool gather_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base, sinew_vtk_cells *cells)
+{
+    if (!sinew_vtk_cells_allocate(cells, piece->cell_count, piece->connectivity.count, reader->draft))
+        return false;
+    cells->starts[0] = 0;
+    for (int64_t i = 0; i < piece->cell_count; i++)
+        cells->starts[i + 1] = sinew_vtu_integer(&piece->offsets, i);
+    int64_t broken = sinew_vtk_cells_broken(cells);
+    if (broken >= 0)
+        return sinew_text_fail(&reader->text, piece->at, "the offset of cell %lld is before the last or past the end",
+                               (long long)broken);
+    for (int64_t i = 0; i < piece->connectivity.count; i++) {
+        int64_t index = sinew_vtu_integer(&piece->connectivity, i);
+        if (index < 0 || index >= piece->point_count)
+            return sinew_text_fail(&reader->text, piece->at,
+                                   "entry %lld of the connectivity is %lld, but the piece has %lld points",
+                                   (long long)i, (long long)index, (long long)piece->point_count);
+        cells->corners[i] = (int32_t)(base + index);
+    }
+    return true;
+}
+
+static bool add_gathered(vtu_reader *reader, const vtu_piece *piece, const sinew_vtk_cells *cells)
+{
+    for (int64_t i = 0; i < cells->count; i++) {
+        int64_t type = sinew_vtu_integer(&piece->types, i), size = cells->starts[i + 1] - cells->starts[i];
+        sinew_vtk_verdict verdict = sinew_vtk_add_cell(reader->draft, type, cells->corners + cells->starts[i], size);
+        if (verdict == SINEW_VTK_WRONG_SIZE)
+            return sinew_text_fail(&reader->text, piece->at, "cell %lld of type %lld cannot have %lld corners",
+                                   (long long)i, (long long)type, (long long)size);
+        if (verdict == SINEW_VTK_FAILED)
+            return false;
+    }
+    return true;
+}
+
+static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
+{
+    if (piece->offsets.count != piece->cell_count || piece->types.count != piece->cell_count)
+        return sinew_text_fail(
+            &reader->text, piece->at, "%lld cells are promised, but there are %lld offsets and %lld types",
+            (long long)piece->cell_count, (long long)piece->offsets.count, (long long)piece->types.count);
+    sinew_vtk_cells cells = {0};
+    bool good = gather_cells(reader, piece, base, &cells) && add_gathered(reader, piece, &cells);
+    sinew_vtk_cells_release(&cells, reader->draft);
+    return good;
+}
+
+static bool read_piece(vtu_reader *reader, const xml_tag *tag)
+{
+    vtu_piece piece = {.at = tag->at};
+    int64_t base = reader->draft->vertex_count;
+    if (!attribute_count(reader, tag, "NumberOfPoints", &piece.point_count) ||
+        !attribute_count(reader, tag, "NumberOfCells", &piece.cell_count))
+        return false;
+    bool good = tag->empty || read_piece_arrays(reader, &piece);
+    good = good && add_points(reader, &piece) && add_cells(reader, &piece, base);
+    const sinew_allocator *allocator = &reader->draft->allocator;
+    sinew_vtu_array_release(&piece.points, allocator);
+    sinew_vtu_array_release(&piece.connectivity, allocator);
+    sinew_vtu_array_release(&piece.offsets, allocator);
+    sinew_vtu_array_release(&piece.types, allocator);
+    return good;
+}
+
+static bool read_file(vtu_reader *reader)
+{
+    if (!find_appended(reader) || !read_root(reader))
+        return false;
+    xml_tag tag;
+    bool found = false;
+    while (next_tag(reader, &tag)) {
+        if (!sinew_token_is(tag.name, "Piece") || tag.closes)
+            continue;
+        found = true;
+        if (!read_piece(reader, &tag))
+            return false;
+    }
+    return found || sinew_text_fail(&reader->text, reader->text.end, "the file ends without a <Piece>");
+}
+
+static bool read_vtu(const sinew_source *source, sinew_draft *draft)
+{
+    vtu_reader reader = {.draft = draft};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+        return false;
+    bool good = read_file(&reader);
+    sinew_text_close(&reader.text);
+    return good;
+}
+
+const sinew_mesh_kind sinew_mesh_kind_vtu = {
+    .endings = {".vtu"},
+    .variants = 1u << SINEW_MESH_VTU_BINARY,
+    .read = read_vtu,
+    .print = {sinew_vtu_print},
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text.h: a cursor over one file in memory, for text and for the binary parts inside it.
+ *
+ * Every function that can refuse returns false after it has written one line into the error: the name of the file, the
+ * line (text) or the byte (binary), what was expected and what stands there. Numbers are read in the C locale whatever
+ * the host has set. The block must have a 0 byte after its last byte, which sinew_file_read provides: no function looks
+ * further.
+ */
+#ifndef SINEW_TEXT_H
+#define SINEW_TEXT_H
+
+#include <locale.h>
+
+#include "base/base.h"
+
+typedef struct sinew_text {
+    const char *name;   /* shown in errors */
+    const char *begin;  /* first byte */
+    const char *at;     /* the cursor */
+    const char *end;    /* one past the last byte; *end == 0 */
+    char comment;       /* starts a comment that runs to the end of its line; 0: none */
+    bool binary;        /* errors name bytes instead of lines */
+    locale_t c_locale;  /* decimal points are points */
+    sinew_error *error; /* may be NULL */
+} sinew_text;
+
+/* One word of the text, not terminated. */
+typedef struct sinew_token {
+    const char *at;
+    size_t length;
+} sinew_token;
+
+bool sinew_text_open(sinew_text *text, const char *name, const char *bytes, size_t size, sinew_error *error);
+void sinew_text_close(sinew_text *text);
+
+/* Always false. The place is the line, or the byte, of `at`. */
+bool sinew_text_fail(const sinew_text *text, const char *at, const char *format, ...) SINEW_PRINTF(3, 4);
+
+/* Next word on this line or a later one; false (and no error) at the end of the file. */
+bool sinew_text_next(sinew_text *text, sinew_token *token);
+/* Next word before the line ends; false (and no error) when the line holds no more. */
+bool sinew_text_next_on_line(sinew_text *text, sinew_token *token);
+bool sinew_token_is(sinew_token token, const char *word);          /* exact */
+bool sinew_token_is_any_case(sinew_token token, const char *word); /* ASCII letters in either case */
+/* Moves to the start of the next line. */
+void sinew_text_skip_line(sinew_text *text);
+/* Steps over `word`, which must come next. */
+bool sinew_text_expect(sinew_text *text, const char *word);
+
+/* A whole number in [low, high]. `what` names it in the error, e.g. "a vertex index". */
+bool sinew_text_integer(sinew_text *text, int64_t low, int64_t high, const char *what, int64_t *value);
+bool sinew_token_integer(const sinew_text *text, sinew_token token, int64_t low, int64_t high, const char *what,
+                         int64_t *value);
+bool sinew_text_real(sinew_text *text, const char *what, double *value);
+/* Three finite numbers that sinew_real can hold. */
+bool sinew_text_point(sinew_text *text, sinew_real point[3]);
+bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_real *value);
+
+/* A count of things that take at least `bytes_each` bytes of this file each: refused when the rest of the file is too
+ * short for so many, so that no promise in a header becomes an allocation. */
+bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int64_t *count);
+bool sinew_text_check_count(const sinew_text *text, const char *at, int64_t count, size_t bytes_each, const char *what);
+
+/* Steps over the next `count * size` bytes and hands out where they start. */
+bool sinew_text_block(sinew_text *text, int64_t count, size_t size, const char *what, const unsigned char **block);
+size_t sinew_text_left(const sinew_text *text);
+
+#endif

@@ -158,6 +158,7 @@ static bool open_file_uri(gltf_reader *reader, const char *uri, size_t size, glt
         return false;
     }
     buffer->bytes = (const unsigned char *)buffer->owned;
+    reader->corner_budget += (int64_t)buffer->size * CORNERS_PER_BYTE;
     return buffer->size >= size || fail(reader, "the buffer %s is %zu bytes short", path, size - buffer->size);
 }
 

@@ -171,7 +171,7 @@ static bool parse_integer(sinew_token token, int64_t *value)
     uint64_t magnitude = 0;
     for (; c < end; c++) {
         unsigned digit = (unsigned)(*c - '0');
-        if (digit > 9 || magnitude > (INT64_MAX - digit) / 10)
+        if (digit > 9 || magnitude > ((uint64_t)INT64_MAX - digit) / 10)
             return false;
         magnitude = magnitude * 10 + digit;
     }

@@ -39,7 +39,31 @@ typedef struct sinew_kernel {
     sinew_real *blocks;     /* [group_count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                                (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
     bool project;           /* linearise: to the nearest positive semi-definite matrix; else exact */
+
+    /* Reduced coordinates z = D x (reduce, stiffness, local_project, local_prox). */
+    sinew_real *rows;    /* [group_count][row_count][vertex_count][W] written by reduce */
+    sinew_real *weights; /* [group_count][W] written by stiffness; read by local_prox: w^2 > 0 */
+    sinew_real *u;       /* [group_count][3 * row_count][W] local_prox: the scaled dual variable, updated */
+    double stretch_low, stretch_high; /* stiffness: the interval that a material is fitted over */
+
+    /* Constraints (constrain): the elements of the groups share no vertex within a group. */
+    sinew_real *xw;     /* [particle][4] positions, updated in place; the fourth number is the inverse mass (1/kg, 0 at
+                           pins); vertex numbers are particles */
+    sinew_real *dx;     /* NULL, or [particle][4]: changes are added here instead (Jacobi); the fourth counts them */
+    sinew_real *lambda; /* [group_count][constraint_count][W] multipliers, updated */
+    sinew_real compliance;   /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
+    sinew_real stiffness;    /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
+    const sinew_real *x_old; /* [particle][4] q_n, for damping; NULL without */
+    sinew_real damping;      /* beta of XPBD (26), s: alpha_tilde beta / h */
+    int32_t form;            /* SINEW_FORM_... */
 } sinew_kernel;
+
+/* How an energy is turned into constraints. */
+enum {
+    SINEW_FORM_ROOT = 0, /* C = sqrt(2 psi alpha): one constraint an element; neo-Hookean: combined, thesis (4.32) */
+    SINEW_FORM_SPLIT,    /* neo-Hookean: deviatoric and hydrostatic apart, thesis (4.34), (4.35); else as root */
+    SINEW_FORM_ENERGY    /* C = psi itself, thesis 4.1.4 (PBD only) */
+};
 
 /* One element as `prepare` sees it: scalar code, run once. */
 typedef struct sinew_element {
@@ -72,6 +96,24 @@ typedef struct sinew_energy_ops {
     /* TET only, of this kernel alone: smallest and largest det F and the number of elements with det F <= 0 among
      * weights > 0; +inf, -inf and 0 when there are none. Callers merge the results of their kernels. */
     void (*determinants)(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted);
+
+    /* Reduced coordinates, for projective methods and their relatives: z = D x has row_count rows, row r being the
+     * 3-vector sum_a d[r][a] x_a. A tet's rows are the columns of F, an edge's the one difference of its ends. */
+    int32_t row_count;                          /* 0: none */
+    void (*reduce)(const sinew_kernel *kernel); /* rows = d */
+    /* weights = k such that psi = k/2 |z - proj z|^2 where the energy can project, else the k whose quadratic fits it
+     * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. */
+    void (*stiffness)(const sinew_kernel *kernel);
+    /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
+    void (*local_project)(const sinew_kernel *kernel);
+    /* SINEW_CAN_PROX: with v = D x + u: z = argmin psi(z) + w^2/2 |z - v|^2, u = v - z, g += w^2 D^T (z - u - D x).
+     * Returns nothing to the caller but u and g; psi is the element's whole energy, rest volume included. */
+    void (*local_prox)(const sinew_kernel *kernel);
+    /* SINEW_CAN_CONSTRAINT: for each element in turn, C with psi = C^2 / (2 alpha) (+ const) and, thesis (4.27),
+     * (4.28), dlambda = (-C - alpha~ lambda) / (sum w |grad C|^2 + alpha~),  x += stiffness w grad C dlambda,  lambda
+     * += dlambda */
+    int32_t constraint_count; /* multipliers of one element, the most over all forms; 0: none */
+    void (*constrain)(const sinew_kernel *kernel);
 } sinew_energy_ops;
 
 /* The lane variant chosen for this process (energy_choice.c). */

@@ -156,8 +156,10 @@ typedef enum sinew_flaw_kind {
 typedef struct sinew_flaw {
     sinew_flaw_kind kind;
     int32_t element; /* index of the tet, triangle, edge or vertex that shows it */
-    int32_t other;   /* the other one (duplicate of, flipped against), or -1 */
-    double measure;  /* volume m3, quality, area m2, distance m; 0 where none applies */
+    int32_t other;   /* the other one (duplicate of, flipped against, next that shares the face or edge), or -1 */
+    double measure;  /* tets: volume m3 (inverted, degenerate) or quality (sliver); triangle: area m2; edge: length m;
+                        duplicate cell: its number of vertices (4 tet, 3 triangle, 2 edge; tets come first); face or
+                        edge that is not manifold: how many cells share it; 0 where none applies */
 } sinew_flaw;
 
 typedef struct sinew_mesh_report {
@@ -180,9 +182,9 @@ SINEW_API int64_t sinew_mesh_check(const sinew_mesh *mesh, sinew_mesh_report *re
 SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted tet" */
 
 /* A repaired copy: turns inverted tets, orients triangles consistently (outward when closed), merges
- * vertices nearer than `merge_distance` (m; negative: leaves duplicates), drops degenerate and duplicate
- * cells and unused vertices. Slivers stay. `map` (may be NULL) [vertex_count] receives the new index of
- * each old vertex or -1. What was done is in the copy's notes. */
+ * vertices at most `merge_distance` apart (m; 0: in one place; negative: leaves duplicates) into the
+ * lowest-numbered, drops degenerate and duplicate cells and unused vertices. Slivers stay. `map` (may be
+ * NULL) [vertex_count] receives the new index of each old vertex or -1. What was done is in the copy's notes. */
 SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map, sinew_error *error);
 
 /* ---- Selections ---------------------------------------------------------------------------- */

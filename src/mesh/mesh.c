@@ -28,6 +28,13 @@ double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4])
     return (nx * e[2][0] + ny * e[2][1] + nz * e[2][2]) / 6;
 }
 
+void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3])
+{
+    lists[0] = (sinew_elements){mesh->tets, mesh->tet_count, 4};
+    lists[1] = (sinew_elements){mesh->triangles, mesh->triangle_count, 3};
+    lists[2] = (sinew_elements){mesh->edges, mesh->edge_count, 2};
+}
+
 /* ---- Making --------------------------------------------------------------------------------- */
 
 static bool count_fits(int64_t count, const char *what, sinew_error *error)

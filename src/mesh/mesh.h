@@ -8,6 +8,7 @@
 #define SINEW_MESH_INTERNAL_H
 
 #include "base/base.h"
+#include "mesh/topology.h"
 #include "sinew/mesh.h"
 
 struct sinew_mesh {
@@ -40,6 +41,9 @@ sinew_status sinew_mesh_add_note(sinew_mesh *mesh, const char *format, ...) SINE
 extern const int32_t sinew_tet_faces[4][3];
 /* Its six edges. */
 extern const int32_t sinew_tet_edges[6][2];
+
+/* Its tetrahedra, triangles and edges, in this order, as lists for topology.h. */
+void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3]);
 
 /* (b-a) x (c-a) . (d-a) / 6, m3, in double. */
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4]);

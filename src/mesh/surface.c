@@ -93,9 +93,8 @@ sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error)
         sinew_fail(error, SINEW_ERROR_USAGE, "mesh: the skeleton of no mesh");
         return NULL;
     }
-    sinew_elements lists[3] = {{mesh->tets, mesh->tet_count, 4},
-                               {mesh->triangles, mesh->triangle_count, 3},
-                               {mesh->edges, mesh->edge_count, 2}};
+    sinew_elements lists[3];
+    sinew_mesh_elements(mesh, lists);
     int32_t *edges = NULL;
     int32_t edge_count = 0;
     if (sinew_unique_edges(&mesh->allocator, mesh->vertex_count, lists, 3, &edges, &edge_count, error) != SINEW_OK)

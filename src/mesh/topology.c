@@ -75,6 +75,15 @@ void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *all
     *incidence = (sinew_incidence){0};
 }
 
+int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count)
+{
+    int64_t busiest = 0;
+    for (int32_t v = 0; v < vertex_count; v++)
+        if (incidence->first[v + 1] - incidence->first[v] > busiest)
+            busiest = incidence->first[v + 1] - incidence->first[v];
+    return busiest;
+}
+
 /* ---- Adjacency ------------------------------------------------------------------------------ */
 
 /* One incidence per list, and for each vertex when it was last met. */

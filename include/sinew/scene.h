@@ -41,6 +41,13 @@ SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 
+/* The JSON Schema (2020-12) of scene files, made from the tables that the reader checks with. Writes at most `size`
+ * bytes with the 0 at the end (text may be NULL when size is 0) and returns how many the whole takes without it;
+ * 0 when out of memory. */
+SINEW_API size_t sinew_scene_schema(char *text, size_t size);
+/* For "did you mean": the one of `names` [count] most like `word`, NULL when none is near. */
+SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
+
 /* ---- Cache --------------------------------------------------------------------------------- */
 
 typedef struct sinew_cache sinew_cache;

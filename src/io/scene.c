@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scene.c: a scene file to a world, in four stages: JSON to nodes with lines; settings on top; the whole checked
+ * against the tables of keys; then bodies, energies, pins, forces and couplings built in the order of the file.
+ *
+ * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers have files of their own).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/file.h"
+#include "io/scene_reader.h"
+
+static const size_t largest_scene = (size_t)64 << 20;
+
+sinew_scene_def sinew_default_scene_def(void)
+{
+    return (sinew_scene_def){.cookie = SINEW_COOKIE_SCENE};
+}
+
+void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what)
+{
+    void *memory = sinew_allocate(&reader->allocator, count, size);
+    if (!memory)
+        sinew_fail_memory(reader->error, what);
+    return memory;
+}
+
+static char *copy_text(sinew_reader *reader, const char *text, size_t length)
+{
+    char *copy = sinew_reader_allocate(reader, length + 1, 1, "a text");
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+bool sinew_reader_note(sinew_reader *reader, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    char *old = reader->scene->notes;
+    size_t used = strlen(old), length = strlen(line);
+    char *notes = sinew_reader_allocate(reader, used + length + 2, 1, "notes");
+    if (!notes)
+        return false;
+    snprintf(notes, used + length + 2, "%s%s%s", old, used ? "\n" : "", line);
+    sinew_release(&reader->allocator, old);
+    reader->scene->notes = notes;
+    return true;
+}
+
+/* ---- Name and numbers ----------------------------------------------------------------------- */
+
+/* A name becomes part of file names. */
+static bool is_plain_name(const char *name)
+{
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    return strspn(name, plain) == strlen(name) && strlen(name) <= 100;
+}
+
+static bool read_texts(sinew_reader *reader)
+{
+    const sinew_node *root = reader->tree.root, *name = sinew_node_get(root, "name");
+    const char *comment = sinew_node_text(sinew_node_get(root, "comment"));
+    if (name && !is_plain_name(sinew_node_text(name)))
+        return sinew_tree_fail(&reader->tree, name, "must be at most 100 letters, digits, - and _, as files get it");
+    const char *slash = strrchr(reader->path, '/');
+    const char *text = name ? sinew_node_text(name) : slash ? slash + 1 : reader->path;
+    const char *dot = strrchr(text, '.');
+    size_t length = !name && dot && dot != text ? (size_t)(dot - text) : strlen(text);
+    reader->scene->name = copy_text(reader, text, length);
+    reader->scene->comment = copy_text(reader, comment ? comment : "", comment ? strlen(comment) : 0);
+    reader->scene->notes = copy_text(reader, "", 0);
+    return reader->scene->name && reader->scene->comment && reader->scene->notes;
+}
+
+static void read_solver(const sinew_node *node, sinew_solver_def *def)
+{
+    const sinew_node *name = sinew_node_get(node, "name"), *iterations = sinew_node_get(node, "iterations");
+    const sinew_node *tolerance = sinew_node_get(node, "tolerance"), *budget = sinew_node_get(node, "time_budget");
+    if (name)
+        *def = sinew_default_solver_def(sinew_solver_by_name(sinew_node_text(name)));
+    const sinew_solver_info *info = sinew_get_solver_info(def->kind);
+    if (iterations)
+        def->iterations = sinew_node_integer(iterations);
+    if (tolerance)
+        def->tolerance = (sinew_real)sinew_node_number(tolerance);
+    if (budget)
+        def->time_budget = sinew_node_number(budget);
+    sinew_reader_parameters(node, info->parameters, info->parameter_count, def->parameters);
+}
+
+static int32_t integer_or(const sinew_node *node, int32_t otherwise)
+{
+    return node ? sinew_node_integer(node) : otherwise;
+}
+
+static bool create_world(sinew_reader *reader)
+{
+    const sinew_node *root = reader->tree.root, *h = sinew_node_get(root, "time_step");
+    const sinew_node *gravity = sinew_node_get(root, "gravity"), *damping = sinew_node_get(root, "damping");
+    const sinew_node *quasistatic = sinew_node_get(root, "quasistatic");
+    sinew_scene *scene = reader->scene;
+    sinew_world_def def = sinew_default_world_def();
+    def.allocator = reader->allocator;
+    if (h)
+        def.time_step = (sinew_real)sinew_node_number(h);
+    if (gravity)
+        sinew_node_vector(gravity, def.gravity);
+    if (damping)
+        def.damping = (sinew_real)sinew_node_number(damping);
+    def.quasistatic = quasistatic && json_is_true(quasistatic->value);
+    def.thread_count = integer_or(sinew_node_get(root, "threads"), 0);
+    read_solver(sinew_node_get(root, "solver"), &def.solver);
+    scene->frames = integer_or(sinew_node_get(root, "frames"), 60);
+    scene->steps_per_frame = integer_or(sinew_node_get(root, "steps_per_frame"), 1);
+    scene->solver = def.solver;
+    scene->time_step = def.time_step;
+    scene->world = sinew_world_create(&def, reader->error);
+    const sinew_node *solver = sinew_node_get(root, "solver");
+    return scene->world || sinew_tree_blame(&reader->tree, solver ? solver : root);
+}
+
+/* ---- The stages ----------------------------------------------------------------------------- */
+
+static bool build_scene(sinew_reader *reader)
+{
+    const sinew_node *bodies = sinew_node_get(reader->tree.root, "bodies");
+    const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
+    if (!read_texts(reader) || !create_world(reader))
+        return false;
+    reader->bodies = sinew_reader_allocate(reader, (size_t)sinew_node_count(bodies), sizeof *reader->bodies, "bodies");
+    if (!reader->bodies)
+        return false;
+    for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
+        if (!sinew_reader_body(reader, entry))
+            return false;
+    for (const sinew_node *entry = couplings ? couplings->child : NULL; entry; entry = entry->next)
+        if (!sinew_reader_coupling(reader, entry))
+            return false;
+    return true;
+}
+
+static bool read_tree(sinew_reader *reader, const char *text, size_t size, const sinew_scene_def *def)
+{
+    if (!sinew_tree_parse(&reader->tree, text, size))
+        return false;
+    for (int32_t i = 0; i < def->setting_count; i++)
+        if (!sinew_tree_set(&reader->tree, def->settings[i]))
+            return false;
+    return sinew_shape_check(&reader->tree, reader->tree.root, &sinew_scene_shape);
+}
+
+sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error)
+{
+    sinew_error own;
+    sinew_reader reader = {.allocator = sinew_allocator_or_system(&def->allocator), .error = error ? error : &own};
+    reader.path = def->path;
+    reader.tree = (sinew_tree){.allocator = reader.allocator, .path = def->path, .error = reader.error};
+    sinew_error_clear(reader.error);
+    sinew_scene *scene = sinew_allocate_zero(&reader.allocator, 1, sizeof *scene);
+    if (!scene) {
+        sinew_fail_memory(reader.error, "a scene");
+        return NULL;
+    }
+    scene->allocator = reader.allocator;
+    reader.scene = scene;
+    if (!read_tree(&reader, text, size, def) || !build_scene(&reader)) {
+        sinew_scene_destroy(scene);
+        scene = NULL;
+    }
+    sinew_release(&reader.allocator, reader.bodies);
+    sinew_tree_free(&reader.tree);
+    return scene;
+}
+
+sinew_scene *sinew_scene_read(const sinew_scene_def *def, sinew_error *error)
+{
+    bool usable = SINEW_ASSERT(def != NULL) && SINEW_ASSERT(def->cookie == SINEW_COOKIE_SCENE) &&
+                  SINEW_ASSERT(def->path != NULL) && SINEW_ASSERT(def->setting_count == 0 || def->settings != NULL);
+    if (!usable) {
+        sinew_fail(error, SINEW_ERROR_USAGE,
+                   "sinew_scene_read: fill the def with sinew_default_scene_def() and a path");
+        return NULL;
+    }
+    sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
+    size_t size;
+    char *text = sinew_file_read(def->path, &allocator, &size, error);
+    sinew_scene *scene = NULL;
+    if (text && size > largest_scene)
+        sinew_fail(error, SINEW_ERROR_FORMAT, "%s: a scene file is at most 64 MiB; put meshes and lists in files",
+                   def->path);
+    else if (text)
+        scene = sinew_scene_parse(text, size, def, error);
+    sinew_release(&allocator, text);
+    return scene;
+}
+
+void sinew_scene_destroy(sinew_scene *scene)
+{
+    if (!scene)
+        return;
+    sinew_allocator allocator = scene->allocator;
+    sinew_world_destroy(scene->world);
+    sinew_release(&allocator, scene->name);
+    sinew_release(&allocator, scene->comment);
+    sinew_release(&allocator, scene->notes);
+    sinew_release(&allocator, scene);
+}
+
+/* ---- Answers -------------------------------------------------------------------------------- */
+
+sinew_world *sinew_scene_world(sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->world : NULL;
+}
+
+const char *sinew_scene_name(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->name : "";
+}
+
+const char *sinew_scene_comment(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->comment : "";
+}
+
+const char *sinew_scene_notes(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->notes : "";
+}
+
+int32_t sinew_scene_frames(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->frames : 0;
+}
+
+int32_t sinew_scene_steps_per_frame(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->steps_per_frame : 0;
+}
+
+sinew_solver_def sinew_scene_solver(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->solver : sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+}
+
+sinew_real sinew_scene_time_step(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->time_step : 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scene_energy.c: an energy of one body. Everything about it comes from its descriptor: which cells it acts on and
+ * which parameters it has.
+ */
+#include "io/scene_reader.h"
+
+void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
+                             sinew_real *values)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const sinew_node *member = sinew_node_get(node, parameters[i].name);
+        if (!member || json_is_object(member->value))
+            continue;
+        if (parameters[i].choices)
+            values[i] = (sinew_real)sinew_word_index(sinew_node_text(member), parameters[i].choices);
+        else
+            values[i] = (sinew_real)sinew_node_number(member);
+    }
+}
+
+/* The cells of a body that an energy may act on. */
+typedef struct cell_view {
+    const char *noun;
+    int32_t count, width;
+    const int32_t *cells; /* [count * width], NULL for vertices */
+    sinew_mesh *skeleton; /* owned: where the cells come from when the mesh has no edges of its own */
+} cell_view;
+
+static bool view_cells(sinew_reader *reader, const sinew_energy_info *info, const sinew_mesh *mesh, cell_view *view)
+{
+    *view = (cell_view){"vertices", sinew_mesh_vertex_count(mesh), 1, NULL, NULL};
+    if (info->stencil == SINEW_STENCIL_TET)
+        *view = (cell_view){"tets", sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh), NULL};
+    if (info->stencil != SINEW_STENCIL_EDGE)
+        return true;
+    *view = (cell_view){"edges", sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh), NULL};
+    if (view->count > 0)
+        return true;
+    view->skeleton = sinew_mesh_skeleton(mesh, reader->error);
+    if (!view->skeleton)
+        return false;
+    view->count = sinew_mesh_edge_count(view->skeleton);
+    view->cells = sinew_mesh_edges(view->skeleton);
+    return true;
+}
+
+/* The elements that "select" names: those whose centres lie in it. NULL indices: all of them. */
+static bool select_cells(sinew_reader *reader, const sinew_node *select, const sinew_mesh *mesh, const cell_view *view,
+                         sinew_selected *selected)
+{
+    *selected = (sinew_selected){.count = view->count};
+    if (!select)
+        return true;
+    const sinew_real *positions = sinew_mesh_positions(mesh);
+    if (!view->cells)
+        return sinew_reader_select(reader, select, select, positions, view->count, view->noun, selected);
+    sinew_real *centres = sinew_reader_allocate(reader, 3 * (size_t)view->count, sizeof *centres, "element centres");
+    if (!centres)
+        return false;
+    for (int32_t i = 0; i < view->count; i++)
+        for (int k = 0; k < 3; k++) {
+            sinew_real sum = 0;
+            for (int32_t corner = 0; corner < view->width; corner++)
+                sum += positions[3 * (size_t)view->cells[(size_t)i * (size_t)view->width + (size_t)corner] + (size_t)k];
+            centres[3 * (size_t)i + (size_t)k] = sum / (sinew_real)view->width;
+        }
+    bool good = sinew_reader_select(reader, select, select, centres, view->count, view->noun, selected);
+    sinew_release(&reader->allocator, centres);
+    return good;
+}
+
+/* Parameters that a file gives per element; the selected ones are kept in order. */
+static bool read_element_values(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                                const cell_view *view, const sinew_selected *selected, sinew_energy_def *def,
+                                sinew_real **values)
+{
+    for (int32_t i = 0; i < info->parameter_count; i++) {
+        const sinew_node *member = sinew_node_get(node, info->parameters[i].name);
+        if (!member || !json_is_object(member->value))
+            continue;
+        values[i] = sinew_reader_values(reader, sinew_node_get(member, "file"), view->count, 1);
+        if (!values[i])
+            return false;
+        /* Indices ascend, so that a value is never read after it was written over. */
+        for (int32_t j = 0; selected->indices && j < selected->count; j++)
+            values[i][j] = values[i][selected->indices[j]];
+        def->element_parameters[i] = values[i];
+    }
+    return true;
+}
+
+/* The vertices of the selected elements, to be released; NULL when all are. */
+static bool gather_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
+                            int32_t **elements)
+{
+    *elements = NULL;
+    if (!selected->indices)
+        return true;
+    size_t width = (size_t)view->width;
+    *elements = sinew_reader_allocate(reader, (size_t)selected->count * width, sizeof **elements, "elements");
+    for (size_t i = 0; *elements && i < (size_t)selected->count; i++)
+        for (size_t corner = 0; corner < width; corner++) {
+            size_t index = (size_t)selected->indices[i];
+            (*elements)[i * width + corner] = view->cells ? view->cells[index * width + corner] : (int32_t)index;
+        }
+    return *elements != NULL;
+}
+
+static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                       sinew_energy_def *def)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, def->body);
+    const sinew_node *moves = sinew_node_get(node, "motion");
+    sinew_real *values[SINEW_PARAMETER_MAX] = {0};
+    sinew_selected selected = {0};
+    sinew_motion motion = {0};
+    int32_t *elements = NULL;
+    cell_view view = {0};
+    bool good = view_cells(reader, info, mesh, &view);
+    if (good && view.count == 0)
+        good = sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", info->name, view.noun);
+    good = good && select_cells(reader, sinew_node_get(node, "select"), mesh, &view, &selected) &&
+           read_element_values(reader, node, info, &view, &selected, def, values) &&
+           gather_elements(reader, &view, &selected, &elements) &&
+           (!moves || sinew_reader_motion(reader, moves, &motion));
+    if (good) {
+        def->elements = elements;
+        def->element_count = selected.count;
+        def->motion = moves ? &motion : NULL;
+        if (sinew_world_add_energy(reader->scene->world, def, reader->error).index < 0)
+            good = sinew_tree_blame(&reader->tree, node);
+    }
+    for (int i = 0; i < SINEW_PARAMETER_MAX; i++)
+        sinew_release(&reader->allocator, values[i]);
+    sinew_release(&reader->allocator, (void *)motion.keys);
+    sinew_release(&reader->allocator, selected.indices);
+    sinew_release(&reader->allocator, elements);
+    sinew_mesh_destroy(view.skeleton);
+    return good;
+}
+
+bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body)
+{
+    const sinew_node *word = sinew_node_get(node, "energy");
+    sinew_energy_kind kind = sinew_energy_by_name(sinew_node_text(word));
+    const sinew_energy_info *info = sinew_get_energy_info(kind);
+    if (info->stencil == SINEW_STENCIL_PAIR)
+        return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
+                               info->name);
+    sinew_energy_def def = sinew_default_energy_def(kind);
+    def.body = body;
+    sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
+    return add_energy(reader, node, info, &def);
+}

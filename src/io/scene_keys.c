@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scene_keys.c: the tables of keys. What an energy or a solver adds comes from its own descriptors.
+ */
+#include <string.h>
+
+#include "io/scene_shape.h"
+
+enum {
+    NUMBER = SINEW_FORM_NUMBER,
+    INTEGER = SINEW_FORM_INTEGER,
+    BOOLEAN = SINEW_FORM_BOOLEAN,
+    TEXT = SINEW_FORM_TEXT,
+    WORD = SINEW_FORM_WORD,
+    VECTOR = SINEW_FORM_VECTOR,
+    INTEGERS = SINEW_FORM_INTEGERS,
+    TEXTS = SINEW_FORM_TEXTS,
+    OBJECT = SINEW_FORM_OBJECT,
+    LIST = SINEW_FORM_LIST,
+    SELECTION = SINEW_FORM_SELECTION
+};
+
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
+
+static const double largest_index = 2147483647;
+
+/* ---- Small shapes --------------------------------------------------------------------------- */
+
+static const sinew_field values_fields[] = {
+    {"file", TEXT, .meaning = "text file with one number per element of the body, relative to the scene",
+     .required = true},
+};
+static const sinew_shape values_shape = {
+    .name = "values", .fields = values_fields, .field_count = COUNT(values_fields)};
+
+static const sinew_field turn_fields[] = {
+    {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction", .choices = "x|y|z", .required = true},
+    {"angle", NUMBER, .meaning = "angle of rotation about the axis", .unit = "rad", .required = true},
+};
+static const sinew_shape turn_shape = {.name = "turn", .fields = turn_fields, .field_count = COUNT(turn_fields)};
+
+static const sinew_field transform_fields[] = {
+    {"pivot", VECTOR, .meaning = "what scale and rotation leave in place; the origin unless given", .unit = "m"},
+    {"scale", NUMBER | VECTOR, .meaning = "factor, or one per axis; first of all", .minimum = 0, .maximum = 1e9,
+     .open_minimum = true},
+    {"rotate", VECTOR | OBJECT, .meaning = "rotation vector, or axis and angle; after the scale", .unit = "rad",
+     .shape = &turn_shape},
+    {"translate", VECTOR, .meaning = "displacement; last of all", .unit = "m"},
+};
+static const sinew_shape transform_shape = {
+    .name = "transform", .fields = transform_fields, .field_count = COUNT(transform_fields)};
+
+static const sinew_field key_fields[] = {
+    {"time", NUMBER, .meaning = "when; times ascend", .unit = "s", .required = true},
+    {"translate", VECTOR, .meaning = "displacement at that time", .unit = "m"},
+    {"rotate", VECTOR | OBJECT, .meaning = "rotation about the pivot at that time; may exceed a full turn",
+     .unit = "rad", .shape = &turn_shape},
+};
+static const sinew_shape key_shape = {.name = "key", .fields = key_fields, .field_count = COUNT(key_fields)};
+
+static const sinew_field motion_fields[] = {
+    {"pivot", VECTOR, .meaning = "centre of the rotations; the origin unless given", .unit = "m"},
+    {"keys", LIST, .meaning = "key frames, interpolated linearly and held before the first and after the last",
+     .shape = &key_shape, .required = true, .count = 1},
+};
+static const sinew_shape motion_shape = {
+    .name = "motion", .fields = motion_fields, .field_count = COUNT(motion_fields)};
+
+/* ---- Selections ----------------------------------------------------------------------------- */
+
+static const sinew_field sphere_fields[] = {
+    {"centre", VECTOR, .meaning = "centre of the sphere", .unit = "m", .required = true},
+    {"radius", NUMBER, .meaning = "radius of the sphere", .unit = "m", .minimum = 0, .maximum = 1e9, .required = true},
+};
+static const sinew_shape sphere_shape = {
+    .name = "sphere", .fields = sphere_fields, .field_count = COUNT(sphere_fields)};
+
+static const sinew_field half_space_fields[] = {
+    {"point", VECTOR, .meaning = "a point of the plane", .unit = "m", .required = true},
+    {"normal", VECTOR, .meaning = "points to the side that is selected", .required = true},
+};
+static const sinew_shape half_space_shape = {
+    .name = "half_space", .fields = half_space_fields, .field_count = COUNT(half_space_fields)};
+
+static const sinew_field selection_fields[] = {
+    {"box", SINEW_FORM_BOX, .meaning = "lowest and highest corner", .unit = "m"},
+    {"sphere", OBJECT, .meaning = "a ball", .shape = &sphere_shape},
+    {"half_space", OBJECT, .meaning = "one side of a plane", .shape = &half_space_shape},
+    {"indices", INTEGERS, .meaning = "numbers of vertices (elements in an energy), from 0", .minimum = 0,
+     .maximum = largest_index},
+    {"nearest", VECTOR, .meaning = "the one nearest to a point", .unit = "m"},
+    {"not", SELECTION, .meaning = "all others"},
+    {"and", SINEW_FORM_SELECTIONS, .meaning = "what is in every one of them", .count = 1},
+};
+const sinew_shape sinew_selection_shape = {.name = "selection",
+                                           .fields = selection_fields,
+                                           .field_count = COUNT(selection_fields),
+                                           .exactly_one = "box|sphere|half_space|indices|nearest|not|and"};
+
+/* ---- Energies and solvers: fields from descriptors ------------------------------------------ */
+
+static sinew_field parameter_field(const sinew_parameter *parameter)
+{
+    return (sinew_field){.name = parameter->name,
+                         .forms = parameter->choices ? WORD : NUMBER,
+                         .meaning = parameter->meaning,
+                         .unit = parameter->unit,
+                         .choices = parameter->choices,
+                         .minimum = parameter->minimum,
+                         .maximum = parameter->maximum,
+                         .open_minimum = parameter->open_minimum,
+                         .open_maximum = parameter->open_maximum};
+}
+
+static int32_t energy_fields(const char *word, sinew_field *fields)
+{
+    sinew_energy_kind kind = sinew_energy_by_name(word);
+    const sinew_energy_info *info = sinew_get_energy_info(kind);
+    if (kind == SINEW_ENERGY_COUNT || !info)
+        return -1;
+    int32_t count = 0;
+    for (; count < info->parameter_count; count++) {
+        fields[count] = parameter_field(&info->parameters[count]);
+        if (fields[count].forms == NUMBER) {
+            fields[count].forms |= OBJECT;
+            fields[count].shape = &values_shape;
+        }
+    }
+    if (info->stencil == SINEW_STENCIL_VERTEX)
+        fields[count++] =
+            (sinew_field){.name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &motion_shape};
+    return count;
+}
+
+/* The index-th energy that does (or does not) join two bodies. */
+static const char *energy_name(int32_t index, bool pairs)
+{
+    for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
+        const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
+        if ((info->stencil == SINEW_STENCIL_PAIR) == pairs && index-- == 0)
+            return info->name;
+    }
+    return NULL;
+}
+
+static const char *body_energy_name(int32_t index)
+{
+    return energy_name(index, false);
+}
+
+static const char *coupling_energy_name(int32_t index)
+{
+    return energy_name(index, true);
+}
+
+static const char *solver_name(int32_t index)
+{
+    return index < SINEW_SOLVER_COUNT ? sinew_get_solver_info((sinew_solver_kind)index)->name : NULL;
+}
+
+static int32_t solver_fields(const char *word, sinew_field *fields)
+{
+    sinew_solver_kind kind = sinew_solver_by_name(word);
+    if (kind == SINEW_SOLVER_COUNT)
+        return -1;
+    const sinew_solver_info *info = sinew_get_solver_info(kind);
+    for (int32_t i = 0; i < info->parameter_count; i++)
+        fields[i] = parameter_field(&info->parameters[i]);
+    return info->parameter_count;
+}
+
+/* ---- Body ----------------------------------------------------------------------------------- */
+
+static const sinew_field mesh_fields[] = {
+    {"file", TEXT, .meaning = "mesh file, relative to the scene"},
+    {"generator", WORD, .meaning = "shape to make"},
+};
+static const sinew_shape mesh_shape = {.name = "mesh",
+                                       .fields = mesh_fields,
+                                       .field_count = COUNT(mesh_fields),
+                                       .exactly_one = "generator|file",
+                                       .chooser = "generator",
+                                       .variant_name = sinew_generator_name,
+                                       .variant_fields = sinew_generator_fields};
+
+static const sinew_field twist_fields[] = {
+    {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction, through the middle of the body", .choices = "x|y|z",
+     .required = true},
+    {"angle", NUMBER, .meaning = "between both ends; grows linearly along the axis", .unit = "rad", .required = true},
+};
+static const sinew_shape twist_shape = {.name = "twist", .fields = twist_fields, .field_count = COUNT(twist_fields)};
+
+static const sinew_field initial_fields[] = {
+    {"positions", TEXT, .meaning = "file of positions (csv: x,y,z a line; or a mesh) in place of the rest shape"},
+    {"twist", OBJECT, .meaning = "turns one end against the other", .shape = &twist_shape},
+    {"transform", OBJECT, .meaning = "moves the start, after the twist; the rest shape stays",
+     .shape = &transform_shape},
+    {"velocity", VECTOR, .meaning = "of every vertex", .unit = "m/s"},
+    {"velocities", TEXT, .meaning = "file of velocities (csv: x,y,z a line), added"},
+    {"angular_velocity", VECTOR, .meaning = "about the centre of mass, added", .unit = "rad/s"},
+};
+static const sinew_shape initial_shape = {
+    .name = "initial", .fields = initial_fields, .field_count = COUNT(initial_fields)};
+
+static const sinew_field energy_common[] = {
+    {"energy", WORD, .meaning = "which one", .required = true},
+    {"select", SELECTION, .meaning = "the elements whose centres (or vertices) it acts on; all unless given"},
+};
+static const sinew_shape energy_shape = {.name = "energy",
+                                         .fields = energy_common,
+                                         .field_count = COUNT(energy_common),
+                                         .chooser = "energy",
+                                         .variant_name = body_energy_name,
+                                         .variant_fields = energy_fields};
+
+static const sinew_field pin_fields[] = {
+    {"select", SELECTION, .meaning = "the vertices that are held", .required = true},
+    {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &motion_shape},
+};
+static const sinew_shape pin_shape = {.name = "pin", .fields = pin_fields, .field_count = COUNT(pin_fields)};
+
+static const sinew_field force_fields[] = {
+    {"select", SELECTION, .meaning = "the vertices that it acts on; all unless given"},
+    {"force", VECTOR, .meaning = "on each of them", .unit = "N"},
+    {"total", VECTOR, .meaning = "shared equally among them", .unit = "N"},
+};
+static const sinew_shape force_shape = {
+    .name = "force", .fields = force_fields, .field_count = COUNT(force_fields), .exactly_one = "force|total"};
+
+static const sinew_field body_fields[] = {
+    {"name", TEXT, .meaning = "by which couplings call it"},
+    {"mesh", OBJECT, .meaning = "rest shape", .shape = &mesh_shape, .required = true},
+    {"transform", OBJECT, .meaning = "moves the rest shape", .shape = &transform_shape},
+    {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
+     .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
+    {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,
+     .maximum = 1e15, .open_minimum = true},
+    {"masses", TEXT, .meaning = "file with one mass (kg) per vertex, in place of the density"},
+    {"initial", OBJECT, .meaning = "where it starts and how fast", .shape = &initial_shape},
+    {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
+    {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
+    {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
+};
+static const sinew_shape body_shape = {
+    .name = "body", .fields = body_fields, .field_count = COUNT(body_fields), .at_most_one = "density|mass|masses"};
+
+/* ---- Scene ---------------------------------------------------------------------------------- */
+
+static const sinew_field coupling_fields[] = {
+    {"energy", WORD, .meaning = "which one", .required = true},
+    {"bodies", TEXTS, .meaning = "names of the two bodies that it joins", .count = 2, .required = true},
+    {"select", SELECTION, .meaning = "vertices of the first body; all unless given"},
+    {"within", NUMBER,
+     .meaning = "joins each vertex of the first body to the nearest place of the second, up to this distance",
+     .unit = "m", .minimum = 0, .maximum = 1e9},
+    {"to", WORD, .meaning = "where within joins to; the surface unless given", .choices = "surface|vertices"},
+    {"pairs", SINEW_FORM_PAIRS, .meaning = "[vertex of the first, vertex of the second], ...", .minimum = 0,
+     .maximum = largest_index, .count = 1},
+    {"normal", VECTOR, .meaning = "direction of the normal stiffness; z unless given"},
+};
+static const sinew_shape coupling_shape = {.name = "coupling",
+                                           .fields = coupling_fields,
+                                           .field_count = COUNT(coupling_fields),
+                                           .exactly_one = "within|pairs",
+                                           .chooser = "energy",
+                                           .variant_name = coupling_energy_name,
+                                           .variant_fields = energy_fields};
+
+static const sinew_field solver_common[] = {
+    {"name", WORD, .meaning = "which one; newton unless given"},
+    {"iterations", INTEGER, .meaning = "at most, per step", .minimum = 0, .maximum = 1e9},
+    {"tolerance", NUMBER, .meaning = "on the relative residual; 0 runs all iterations", .minimum = 0, .maximum = 1},
+    {"time_budget", NUMBER, .meaning = "wall clock per step; 0: none", .unit = "s", .minimum = 0, .maximum = 1e6},
+};
+static const sinew_shape solver_shape = {.name = "solver",
+                                         .fields = solver_common,
+                                         .field_count = COUNT(solver_common),
+                                         .chooser = "name",
+                                         .chooser_default = "newton",
+                                         .variant_name = solver_name,
+                                         .variant_fields = solver_fields};
+
+static const sinew_field scene_fields[] = {
+    {"$schema", TEXT, .meaning = "for editors; ignored"},
+    {"sinew", INTEGER, .meaning = "version of this format: 1", .minimum = 1, .maximum = 1, .required = true},
+    {"name", TEXT, .meaning = "of the scene and its files: letters, digits, - and _; the file's own name unless given"},
+    {"comment", TEXT, .meaning = "what to look for"},
+    {"time_step", NUMBER, .meaning = "length of a step", .unit = "s", .minimum = 0, .maximum = 1e6,
+     .open_minimum = true},
+    {"frames", INTEGER, .meaning = "how many to simulate; 60 unless given", .minimum = 0, .maximum = 1e7},
+    {"steps_per_frame", INTEGER, .meaning = "1 unless given", .minimum = 1, .maximum = 1e6},
+    {"quasistatic", BOOLEAN, .meaning = "each step finds the equilibrium at its time"},
+    {"gravity", VECTOR, .meaning = "0, -9.81, 0 unless given", .unit = "m/s2"},
+    {"damping", NUMBER, .meaning = "velocities shrink by exp(-damping h) a step; 0 unless given", .unit = "1/s",
+     .minimum = 0, .maximum = 1e6},
+    {"threads", INTEGER, .meaning = "0: as many as the machine has", .minimum = 0, .maximum = 1024},
+    {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},
+    {"bodies", LIST, .meaning = "what is simulated", .shape = &body_shape, .required = true, .count = 1},
+    {"couplings", LIST, .meaning = "energies that join two bodies", .shape = &coupling_shape},
+};
+const sinew_shape sinew_scene_shape = {.name = "scene", .fields = scene_fields, .field_count = COUNT(scene_fields)};
+
+int32_t sinew_shape_fields(const sinew_shape *shape, const char *word, sinew_field *fields)
+{
+    memcpy(fields, shape->fields, (size_t)shape->field_count * sizeof *fields);
+    if (!word)
+        word = shape->chooser_default;
+    if (!shape->chooser || !word)
+        return shape->field_count;
+    int32_t added = shape->variant_fields(word, fields + shape->field_count);
+    return added < 0 ? -1 : shape->field_count + added;
+}

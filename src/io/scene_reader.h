@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scene_reader.h: what the parts of the scene reader share. All of it runs on nodes that have passed the check against
+ * the tables of keys, so that only what depends on meshes, files and the world can still go wrong.
+ * Functions that return bool have set reader->error when they return false.
+ */
+#ifndef SINEW_SCENE_READER_H
+#define SINEW_SCENE_READER_H
+
+#include "io/scene_shape.h"
+#include "sinew/scene.h"
+
+struct sinew_scene {
+    sinew_allocator allocator;
+    sinew_world *world;
+    char *name, *comment, *notes;
+    int32_t frames, steps_per_frame;
+    sinew_solver_def solver;
+    sinew_real time_step;
+};
+
+typedef struct sinew_named_body {
+    const char *name; /* NULL when it has none */
+    sinew_body body;
+} sinew_named_body;
+
+typedef struct sinew_reader {
+    sinew_allocator allocator;
+    sinew_tree tree;
+    sinew_error *error; /* never NULL */
+    const char *path;   /* of the scene file; what it names is relative to its folder */
+    sinew_scene *scene;
+    sinew_named_body *bodies; /* [body_count] */
+    int32_t body_count;
+} sinew_reader;
+
+/* Reads a scene from memory; def->path is used for messages and for the folder of meshes. */
+sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error);
+
+/* A block of count * size bytes, or NULL with the error set. */
+void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
+bool sinew_reader_note(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
+
+/* ---- Files (scene_values.c) ----------------------------------------------------------------- */
+
+/* The path of a file that a node names. */
+bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
+/* rows * columns finite numbers from the text file that a node names; NULL on failure. */
+sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, int32_t rows, int32_t columns);
+
+/* ---- Meshes and motions (scene_mesh.c, scene_motion.c) -------------------------------------- */
+
+/* The rest shape of a body, transformed; NULL on failure. */
+sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
+/* Moves points in place; a NULL node leaves them. */
+bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
+/* "x" or a direction, as a unit vector. */
+bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
+/* The keys are to be released with the reader's allocator. */
+bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
+/* point = pivot + R(rotation) (point - pivot) */
+void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
+
+/* ---- Selections (scene_select.c) ------------------------------------------------------------ */
+
+typedef struct sinew_selected {
+    int32_t count;
+    int32_t *indices; /* [count] ascending; to be released */
+} sinew_selected;
+
+/* Which of the points a selection holds; a NULL node holds all. An empty selection is refused at `place`.
+ * `noun` names the points in messages: "vertices", "tets". */
+bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
+                         const sinew_real *points, int32_t count, const char *noun, sinew_selected *selected);
+
+/* ---- Parts of the world (scene_body.c, scene_energy.c, scene_couple.c) ---------------------- */
+
+bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
+bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);
+bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
+/* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */
+void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
+                             sinew_real *values);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scene_words.c: the table of units and the edit distance behind "did you mean".
+ */
+#include "io/scene_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sinew/scene.h"
+
+/* The SI unit of a dimension comes first; names are unique over the table. */
+static const sinew_unit units[] = {
+    {"m", SINEW_DIMENSION_LENGTH, 1},
+    {"cm", SINEW_DIMENSION_LENGTH, 1e-2},
+    {"mm", SINEW_DIMENSION_LENGTH, 1e-3},
+    {"um", SINEW_DIMENSION_LENGTH, 1e-6},
+    {"km", SINEW_DIMENSION_LENGTH, 1e3},
+    {"s", SINEW_DIMENSION_TIME, 1},
+    {"ms", SINEW_DIMENSION_TIME, 1e-3},
+    {"us", SINEW_DIMENSION_TIME, 1e-6},
+    {"min", SINEW_DIMENSION_TIME, 60},
+    {"kg", SINEW_DIMENSION_MASS, 1},
+    {"g", SINEW_DIMENSION_MASS, 1e-3},
+    {"mg", SINEW_DIMENSION_MASS, 1e-6},
+    {"t", SINEW_DIMENSION_MASS, 1e3},
+    {"rad", SINEW_DIMENSION_ANGLE, 1},
+    {"deg", SINEW_DIMENSION_ANGLE, 3.14159265358979323846 / 180},
+    {"turn", SINEW_DIMENSION_ANGLE, 2 * 3.14159265358979323846},
+    {"Pa", SINEW_DIMENSION_PRESSURE, 1},
+    {"kPa", SINEW_DIMENSION_PRESSURE, 1e3},
+    {"MPa", SINEW_DIMENSION_PRESSURE, 1e6},
+    {"GPa", SINEW_DIMENSION_PRESSURE, 1e9},
+    {"N", SINEW_DIMENSION_FORCE, 1},
+    {"mN", SINEW_DIMENSION_FORCE, 1e-3},
+    {"kN", SINEW_DIMENSION_FORCE, 1e3},
+    {"N/m", SINEW_DIMENSION_STIFFNESS, 1},
+    {"kN/m", SINEW_DIMENSION_STIFFNESS, 1e3},
+    {"N/cm", SINEW_DIMENSION_STIFFNESS, 1e2},
+    {"N/mm", SINEW_DIMENSION_STIFFNESS, 1e3},
+    {"m/s", SINEW_DIMENSION_SPEED, 1},
+    {"cm/s", SINEW_DIMENSION_SPEED, 1e-2},
+    {"mm/s", SINEW_DIMENSION_SPEED, 1e-3},
+    {"km/h", SINEW_DIMENSION_SPEED, 1 / 3.6},
+    {"rad/s", SINEW_DIMENSION_SPIN, 1},
+    {"deg/s", SINEW_DIMENSION_SPIN, 3.14159265358979323846 / 180},
+    {"m/s2", SINEW_DIMENSION_ACCELERATION, 1},
+    {"cm/s2", SINEW_DIMENSION_ACCELERATION, 1e-2},
+    {"1/s", SINEW_DIMENSION_RATE, 1},
+    {"kg/m3", SINEW_DIMENSION_VOLUME_DENSITY, 1},
+    {"g/cm3", SINEW_DIMENSION_VOLUME_DENSITY, 1e3},
+    {"kg/m2", SINEW_DIMENSION_AREA_DENSITY, 1},
+    {"g/m2", SINEW_DIMENSION_AREA_DENSITY, 1e-3},
+    {"kg/m", SINEW_DIMENSION_LINE_DENSITY, 1},
+    {"g/m", SINEW_DIMENSION_LINE_DENSITY, 1e-3},
+};
+enum {
+    UNIT_COUNT = sizeof units / sizeof units[0]
+};
+
+const sinew_unit *sinew_unit_by_name(const char *name)
+{
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (strcmp(units[i].name, name) == 0)
+            return &units[i];
+    return NULL;
+}
+
+sinew_dimension sinew_unit_dimension(const char *name)
+{
+    if (!name || !*name)
+        return SINEW_DIMENSION_NONE;
+    const sinew_unit *unit = sinew_unit_by_name(name);
+    return unit ? unit->dimension : SINEW_DIMENSION_OTHER;
+}
+
+const char *sinew_dimension_name(sinew_dimension dimension)
+{
+    static const char *const names[SINEW_DIMENSION_COUNT] = {"a pure number",
+                                                             "a length",
+                                                             "a time",
+                                                             "a mass",
+                                                             "an angle",
+                                                             "a pressure",
+                                                             "a force",
+                                                             "a stiffness",
+                                                             "a speed",
+                                                             "an angular speed",
+                                                             "an acceleration",
+                                                             "a rate",
+                                                             "a density by volume",
+                                                             "a density by area",
+                                                             "a density by length",
+                                                             "something else"};
+    return (unsigned)dimension < SINEW_DIMENSION_COUNT ? names[dimension] : names[SINEW_DIMENSION_OTHER];
+}
+
+void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < UNIT_COUNT && used < size; i++)
+        if (units[i].dimension == dimension)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", units[i].name);
+}
+
+static const char *skip_digits(const char *text)
+{
+    return text + strspn(text, "0123456789");
+}
+
+const char *sinew_split_number(const char *text, locale_t locale, double *number)
+{
+    const char *digits = text + (*text == '-'), *end = skip_digits(digits);
+    if (end == digits)
+        return NULL;
+    if (*end == '.' && skip_digits(end + 1) > end + 1)
+        end = skip_digits(end + 1);
+    const char *exponent = end + 1;
+    if (*end == 'e' || *end == 'E') {
+        exponent += *exponent == '-' || *exponent == '+';
+        if (skip_digits(exponent) > exponent)
+            end = skip_digits(exponent);
+    }
+    char *stop;
+    *number = strtod_l(text, &stop, locale);
+    if (stop != end)
+        return NULL; /* strtod knows more numbers (0x1p3) than JSON */
+    return end + strspn(end, " ");
+}
+
+/* Edit distance (insert, delete, replace, swap of neighbours) by the usual table, three rows of it kept. */
+static int32_t edit_distance(const char *a, const char *b)
+{
+    enum {
+        LONGEST = 63
+    };
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    int32_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = (int32_t)j;
+    for (size_t i = 1; i <= n; i++) {
+        int32_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (int32_t)i;
+        for (size_t j = 1; j <= m; j++) {
+            int32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count)
+{
+    const char *nearest = NULL;
+    int32_t best = (int32_t)(strlen(word) + 2) / 3 + 1;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t distance = edit_distance(word, names[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

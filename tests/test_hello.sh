@@ -8,7 +8,7 @@ scratch=$2
 mkdir -p "$scratch"
 
 # From the first #include of the comment to the brace that closes main, without the comment's left edge.
-awk '/^ \*     #include/ { on = 1 } on { sub(/^ \*( {5})?/, ""); print } on && /^}/ { exit }' \
+awk '/^ \*     #include/ { on = 1 } on { sub(/^ \*(     )?/, ""); print } on && /^}/ { exit }' \
     "$root/include/sinew/sinew.h" >"$scratch/hello.c"
 grep -q 'int main(void)' "$scratch/hello.c"
 

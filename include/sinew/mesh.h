@@ -95,7 +95,8 @@ typedef struct sinew_round_def {
     sinew_real inner_radius; /* m, < radius. Tube: of the hole; torus: of the pipe. Default 0: the generator takes
                                 0.6 (tube) or 0.3 (torus) of the radius */
     sinew_real height;       /* m: cylinder and tube, along z. Default 1 */
-    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 8 */
+    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 0: the generator takes 8, 8, 24, 16,
+                                with which the other defaults give cells about as long as wide */
     int32_t layers;          /* cells along the height (cylinder, tube), across the pipe (torus). >= 1. Default 4 */
     int32_t rings;           /* tube only: cells through the wall. Default 2 */
 } sinew_round_def;

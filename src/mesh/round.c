@@ -15,8 +15,7 @@
  * cubed sphere of C. Ronchi, R. Iacono, P. S. Paolucci, J. Comput. Phys. 124, 1996).
  *
  * Limits: quality (1 for a regular tetrahedron) stays above 0.3 where cells are about as long as wide; stretched
- * cells and a torus whose pipe nearly fills it have less. With the default radii a torus wants six segments a layer;
- * the default 8 segments and 4 layers are a coarse one (0.04).
+ * cells and a torus whose pipe nearly fills it have less.
  */
 #include "mesh/grid.h"
 
@@ -134,10 +133,15 @@ static bool def_fits(const char *what, const sinew_round_def *def, sinew_error *
     return length_fits(what, "radius", def->radius, error);
 }
 
-/* The one default serves two shapes: 0 stands for a share of the radius. */
+/* One set of defaults serves four shapes: 0 stands for what suits the shape. */
 static sinew_real inner_radius_or(const sinew_round_def *def, double share)
 {
     return def->inner_radius == 0 ? (sinew_real)(share * (double)def->radius) : def->inner_radius;
+}
+
+static int32_t segments_or(const sinew_round_def *def, int32_t suitable)
+{
+    return def->segments == 0 ? suitable : def->segments;
 }
 
 static int32_t even(int32_t count)
@@ -170,29 +174,34 @@ sinew_round_def sinew_default_round_def(void)
                              .radius = (sinew_real)0.5,
                              .inner_radius = 0,
                              .height = 1,
-                             .segments = 8,
+                             .segments = 0,
                              .layers = 4,
                              .rings = 2};
 }
 
 sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *error)
 {
-    if (!def_fits("ball", def, error) || !cells_fit("ball", "segments", def->segments, 2, error))
+    if (!def_fits("ball", def, error))
         return NULL;
     sinew_round_def shape = *def;
-    shape.segments = even(def->segments);
+    shape.segments = segments_or(def, 8);
+    if (!cells_fit("ball", "segments", shape.segments, 2, error))
+        return NULL;
+    shape.segments = even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.segments}, .mirror = {true, true, true}};
     return make_round(&shape, &grid, place_ball, error);
 }
 
 sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
 {
-    if (!def_fits("cylinder", def, error) || !length_fits("cylinder", "height", def->height, error) ||
-        !cells_fit("cylinder", "segments", def->segments, 2, error) ||
-        !cells_fit("cylinder", "layers", def->layers, 1, error))
+    if (!def_fits("cylinder", def, error) || !length_fits("cylinder", "height", def->height, error))
         return NULL;
     sinew_round_def shape = *def;
-    shape.segments = even(def->segments);
+    shape.segments = segments_or(def, 8);
+    if (!cells_fit("cylinder", "segments", shape.segments, 2, error) ||
+        !cells_fit("cylinder", "layers", shape.layers, 1, error))
+        return NULL;
+    shape.segments = even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.layers}, .mirror = {true, true, false}};
     return make_round(&shape, &grid, place_cylinder, error);
 }
@@ -203,8 +212,9 @@ sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
         return NULL;
     sinew_round_def shape = *def;
     shape.inner_radius = inner_radius_or(def, 0.3);
-    if (!hole_fits("torus", &shape, error) || !cells_fit("torus", "segments", def->segments, 3, error) ||
-        !cells_fit("torus", "layers", def->layers, 1, error))
+    shape.segments = segments_or(def, 24);
+    if (!hole_fits("torus", &shape, error) || !cells_fit("torus", "segments", shape.segments, 3, error) ||
+        !cells_fit("torus", "layers", shape.layers, 1, error))
         return NULL;
     shape.layers = even(def->layers);
     sinew_grid grid = {.cells = {shape.layers, shape.segments, shape.layers},
@@ -219,10 +229,11 @@ sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error)
         return NULL;
     sinew_round_def shape = *def;
     shape.inner_radius = inner_radius_or(def, 0.6);
+    shape.segments = segments_or(def, 16);
     if (!hole_fits("tube", &shape, error) || !length_fits("tube", "height", def->height, error) ||
-        !cells_fit("tube", "segments", def->segments, 3, error) ||
+        !cells_fit("tube", "segments", shape.segments, 3, error) ||
         !cells_fit("tube", "layers", def->layers, 1, error) || !cells_fit("tube", "rings", def->rings, 1, error))
         return NULL;
-    sinew_grid grid = {.cells = {def->rings, def->segments, def->layers}, .wraps = {false, true, false}};
+    sinew_grid grid = {.cells = {shape.rings, shape.segments, shape.layers}, .wraps = {false, true, false}};
     return make_round(&shape, &grid, place_tube, error);
 }

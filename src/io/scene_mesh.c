@@ -158,15 +158,15 @@ static const sinew_field cylinder_fields[] = {
 };
 static const sinew_field torus_fields[] = {
     {"radius", NUMBER, .meaning = "of the centre line; 0.5 unless given", LENGTH},
-    {"inner_radius", NUMBER, .meaning = "of the pipe; 0.15 unless given", LENGTH},
-    {"segments", INTEGER, .meaning = "cells around; 8 unless given", .minimum = 3, .maximum = 10000},
+    {"inner_radius", NUMBER, .meaning = "of the pipe; 0.3 of radius unless given", LENGTH},
+    {"segments", INTEGER, .meaning = "cells around; 24 unless given", .minimum = 3, .maximum = 10000},
     {"layers", INTEGER, .meaning = "cells across the pipe; 4 unless given", .minimum = 1, .maximum = 1000},
 };
 static const sinew_field tube_fields[] = {
     {"radius", NUMBER, .meaning = "outer; 0.5 unless given", LENGTH},
-    {"inner_radius", NUMBER, .meaning = "of the hole; 0.3 unless given", LENGTH},
+    {"inner_radius", NUMBER, .meaning = "of the hole; 0.6 of radius unless given", LENGTH},
     {"height", NUMBER, .meaning = "along z; 1 unless given", LENGTH},
-    {"segments", INTEGER, .meaning = "cells around; 8 unless given", .minimum = 3, .maximum = 10000},
+    {"segments", INTEGER, .meaning = "cells around; 16 unless given", .minimum = 3, .maximum = 10000},
     {"layers", INTEGER, .meaning = "cells along the height; 4 unless given", .minimum = 1, .maximum = 10000},
     {"rings", INTEGER, .meaning = "cells through the wall; 2 unless given", .minimum = 1, .maximum = 1000},
 };

@@ -4,7 +4,8 @@
  *
  * A step: the world fills the objective (q_tilde, forces, targets) and q with the starting guess, pins already at
  * their places. The driver calls begin, then iterate until a stop, then end; q is the result. prepare runs before the
- * first step and again when something it depends on changed: topology, pins, h, materials or the solver's def.
+ * first step and again when something it depends on changed: topology, pins, h, materials or the solver's def. It finds
+ * the rest shape in q, and must not depend on the state: a world that loads a state goes on with the same bits.
  *
  * Adding a solver: one file solve_<name>.c, one value in sinew_solver_kind, one line in solver_table.c, one page in
  * docs/solvers/.

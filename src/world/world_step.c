@@ -158,7 +158,8 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
         /* Release with the old def's operations before the new def takes over. */
         sinew_solve_release(&world->solve);
         world->solve.def = world->def.solver;
-        world->solve.q_start = world->q;
+        /* What is prepared depends on the rest shape alone, so that a loaded state goes on with the same bits. */
+        world->solve.q_start = world->rest;
         status = sinew_solve_prepare(&world->solve, error);
     }
     world->solver_ready = status == SINEW_OK;

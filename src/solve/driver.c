@@ -3,7 +3,7 @@
  * driver.c: the one loop that runs every solver, stops it, and writes down how far it got.
  *
  * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its own
- * round-off), on the time budget, or when the solver itself says so.
+ * round-off and falls no further), on the time budget, or when the solver itself says so.
  */
 #include <math.h>
 #include <string.h>
@@ -101,6 +101,12 @@ static bool converged(const sinew_solve *s)
     return s->residual <= (double)s->def.tolerance * s->scale || s->residual <= s->noise;
 }
 
+/* Nothing more to gain: at the tolerance, or in round-off and no longer falling. `before` is one iteration older. */
+static bool finished(const sinew_solve *s, double before)
+{
+    return s->residual <= (double)s->def.tolerance * s->scale || (s->residual <= s->noise && s->residual > 0.5 * before);
+}
+
 static void start(sinew_solve *s)
 {
     s->gradient_known = false;
@@ -116,6 +122,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
 {
     const double began = sinew_seconds();
     const bool watch = s->def.tolerance > 0;
+    double before = HUGE_VAL;
     uint32_t bits = 0;
     int32_t iteration = 0;
     start(s);
@@ -124,8 +131,9 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     while (bits == 0 && iteration < s->def.iterations) {
         if (watch)
             sinew_solve_evaluate(s);
-        if (watch && converged(s))
+        if (watch && finished(s, before))
             break;
+        before = s->residual;
         bits |= s->ops->iterate(s);
         iteration++;
         record(s, iteration, began);

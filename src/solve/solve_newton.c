@@ -26,11 +26,13 @@ enum { LINEAR, HESSIAN, LINE_SEARCH, CG_ITERATIONS, CG_TOLERANCE, PARAMETER_COUN
 enum { LINEAR_DIRECT, LINEAR_CG };
 enum { HESSIAN_AUTO, HESSIAN_PROJECTED, HESSIAN_EXACT };
 
+#define PATIENCE_MOST 16
+
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [LINEAR] = {.name = "linear", .unit = "", .choices = "direct|cg", .maximum = 1, .preset = LINEAR_DIRECT,
                 .meaning = "sparse Cholesky, or matrix-free conjugate gradients (less memory)"},
     [HESSIAN] = {.name = "hessian", .unit = "", .choices = "auto|projected|exact", .maximum = 2, .preset = HESSIAN_AUTO,
-                 .meaning = "auto: exact near the minimum where it is definite, else projected element by element"},
+                 .meaning = "auto: exact where that is definite, else projected element by element"},
     [LINE_SEARCH] = {.name = "line_search", .unit = "", .choices = "on|off", .maximum = 1, .preset = 0,
                      .meaning = "off: full steps whatever the objective does"},
     [CG_ITERATIONS] = {.name = "cg_iterations", .unit = "", .minimum = 1, .maximum = 1e6, .preset = 2000,
@@ -42,7 +44,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 typedef struct newton {
     int linear, hessian;
     bool search;
-    bool try_exact; /* auto: the last full step went well */
+    bool try_exact;         /* in this iteration */
+    int32_t wait, patience; /* auto: iterations until the exact Hessian is tried again, and after the next refusal */
     sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
     /* direct */
     sinew_assembly *assembly;
@@ -131,33 +134,39 @@ static void newton_release(sinew_solve *s)
 
 /* ---- Direction ------------------------------------------------------------------------------- */
 
-static bool factorise(sinew_solve *s, newton *n, bool project, double shift)
+static bool factorise(sinew_solve *s, newton *n, bool project)
 {
     sinew_assembly_fill(n->assembly, s->objective, s->q, project, sinew_cholesky_values(n->cholesky));
-    return sinew_cholesky_factorise(n->cholesky, shift, NULL) == SINEW_OK;
+    return sinew_cholesky_factorise(n->cholesky, 0, NULL) == SINEW_OK;
 }
 
-/* The projected Hessian plus ever more of the identity: always ends, as the shift outgrows any matrix. */
-static bool factorise_shifted(sinew_solve *s, newton *n, bool project)
+/* The Hessian that was just refused, plus ever more of the identity. */
+static bool factorise_shifted(sinew_solve *s, newton *n)
 {
     double mean = s->stiffness / sqrt(3.0 * fmax(1, n->assembly->free_count));
     s->notes |= SINEW_STEP_INDEFINITE;
     for (double shift = 1e-10 * mean; shift < 1e3 * mean; shift *= 100)
-        if (factorise(s, n, project, shift))
+        if (sinew_cholesky_factorise(n->cholesky, shift, NULL) == SINEW_OK)
             return true;
     return false;
 }
 
+/* Where the exact Hessian was not definite it is rarely so in the next iteration: waits ever longer. */
+static void note_exact(newton *n, bool exact)
+{
+    if (exact)
+        n->wait = n->patience = 0;
+    else if (n->try_exact)
+        n->wait = n->patience = n->patience < 1 ? 1 : n->patience < PATIENCE_MOST ? 2 * n->patience : PATIENCE_MOST;
+    else if (n->wait > 0)
+        n->wait--;
+}
+
 static bool direction_direct(sinew_solve *s, newton *n)
 {
-    bool good = false;
-    if (n->hessian == HESSIAN_EXACT)
-        good = factorise(s, n, false, 0) || factorise_shifted(s, n, false);
-    else if (n->hessian == HESSIAN_AUTO && n->try_exact)
-        good = factorise(s, n, false, 0);
-    if (!good && n->hessian != HESSIAN_EXACT)
-        good = factorise(s, n, true, 0) || factorise_shifted(s, n, true);
-    if (!good)
+    bool exact = n->try_exact && factorise(s, n, false);
+    note_exact(n, exact);
+    if (!exact && !(n->hessian == HESSIAN_EXACT ? factorise_shifted(s, n) : factorise(s, n, true) || factorise_shifted(s, n)))
         return false;
     const sinew_assembly *as = n->assembly;
     for (int32_t k = 0; k < as->free_count; k++)
@@ -183,7 +192,7 @@ static bool direction_cg(sinew_solve *s, newton *n)
     const double relative = s->scale > 0 ? s->residual / s->scale : 0;
     const double forcing = fmin((double)s->def.parameters[CG_TOLERANCE], sqrt(relative));
     const int32_t most = (int32_t)s->def.parameters[CG_ITERATIONS];
-    bool project = n->hessian == HESSIAN_PROJECTED || (n->hessian == HESSIAN_AUTO && !n->try_exact);
+    bool project = !n->try_exact;
     for (size_t i = 0; i < size; i++)
         n->trial[i] = -s->gradient[i];
     for (;;) {
@@ -192,6 +201,8 @@ static bool direction_cg(sinew_solve *s, newton *n)
         sinew_objective_linearise(o, s->q, project);
         sinew_pcg_result result = sinew_pcg_solve(&n->pcg, multiply, o, n->trial, n->d, forcing, most);
         s->linear_iterations += result.iterations;
+        if (!project || !n->try_exact)
+            note_exact(n, !project && !result.indefinite);
         if (!result.indefinite)
             return true;
         if (project || n->hessian == HESSIAN_EXACT) {
@@ -207,7 +218,8 @@ static bool direction_cg(sinew_solve *s, newton *n)
 static void newton_begin(sinew_solve *s)
 {
     newton *n = s->memory;
-    n->try_exact = false;
+    n->wait = 1;
+    n->patience = 0;
 }
 
 static double full_step(sinew_solve *s, const newton *n)
@@ -226,16 +238,19 @@ static uint32_t newton_iterate(sinew_solve *s)
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double before = s->residual;
-    const bool was_exact = n->try_exact;
+    n->try_exact = n->hessian == HESSIAN_EXACT || (n->hessian == HESSIAN_AUTO && n->wait == 0);
     bool good = n->linear == LINEAR_DIRECT ? direction_direct(s, n) : direction_cg(s, n);
     if (!good)
         return SINEW_STEP_STALLED;
     double alpha = n->search ? sinew_line_search(s, n->d, n->trial, n->trial_gradient) : full_step(s, n);
     /* Near the minimum steps are full and residuals fall: the exact Hessian then makes them fall quadratically. */
-    n->try_exact = alpha == 1 && s->residual < 0.5 * before;
-    if (alpha == 0)
-        return was_exact && n->hessian == HESSIAN_AUTO ? 0 : SINEW_STEP_STALLED;
-    return 0;
+    if (alpha == 1 && s->residual < 0.5 * before)
+        n->wait = 0;
+    if (alpha > 0)
+        return 0;
+    /* Once more with the other Hessian before giving up. */
+    n->wait = 1;
+    return n->try_exact && n->hessian == HESSIAN_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
 const sinew_solver_ops sinew_solver_newton = {

@@ -89,8 +89,8 @@ static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sort_key *
         for (int32_t lane = 0; lane < batch->width; lane++) {
             int32_t i = lane * chunk->group_count + group;
             bool filler = i >= count;
-            fill_lane(batch, (chunk->first_group + group) * batch->width + lane, keys[first + (filler ? group : i)].element,
-                      filler, particles, data, local, stamp, chunk_index);
+            fill_lane(batch, (chunk->first_group + group) * batch->width + lane,
+                      keys[first + (filler ? group : i)].element, filler, particles, data, local, stamp, chunk_index);
         }
 }
 

@@ -210,8 +210,8 @@ sinew_status sinew_cholesky_solve(sinew_cholesky *c, const double *b, double *x,
                            .xtype = CHOLMOD_REAL,
                            .dtype = CHOLMOD_DOUBLE};
     int threads = blas_single_thread();
-    int good = cholmod_l_solve2(CHOLMOD_A, c->factor, &right, NULL, &c->solution, NULL, &c->work_y, &c->work_e,
-                                &c->common);
+    int good =
+        cholmod_l_solve2(CHOLMOD_A, c->factor, &right, NULL, &c->solution, NULL, &c->work_y, &c->work_e, &c->common);
     blas_restore(threads);
     if (!good)
         return fail_cholmod(&c->common, error, "triangular solves");

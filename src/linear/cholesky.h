@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cholesky.h: sparse Cholesky of symmetric matrices of 3x3 blocks, A = L L^T, by CHOLMOD (supernodal, nested dissection).
+ * cholesky.h: sparse Cholesky of symmetric matrices of 3x3 blocks, A = L L^T, by CHOLMOD (supernodal, nested
+ * dissection).
  *
  * The pattern is the lower triangle by block columns, diagonal block first, rows ascending; values are three scalar
  * columns per block column (objective/assembly.h). Symbolic and numeric work are apart: order, create (analyse) once

@@ -104,7 +104,7 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void 
             break;
         }
         double alpha = rz / curvature;
-        sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);       /* x += alpha p */
+        sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);        /* x += alpha p */
         sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, n, threads); /* r -= alpha A p */
         precondition(pcg);
         double next = sinew_dot(pcg->r, pcg->z, n, threads);

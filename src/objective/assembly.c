@@ -241,8 +241,8 @@ void sinew_assembly_destroy(const sinew_objective *o, sinew_assembly *as)
 {
     if (!as)
         return;
-    void *arrays[] = {as->free_index, as->particle,    as->column, as->row,         as->task_local, as->task_map,
-                      as->map,        as->first_local, as->locals, as->local_values};
+    void *arrays[] = {as->free_index, as->particle, as->column,      as->row,    as->task_local,
+                      as->task_map,   as->map,      as->first_local, as->locals, as->local_values};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
     sinew_release(&o->allocator, as);

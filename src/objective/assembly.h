@@ -21,12 +21,12 @@ typedef struct sinew_assembly {
     int32_t *column;     /* [free_count + 1] */
     int32_t *row;        /* [column[free_count]] */
 
-    int32_t local_count;   /* local blocks of all tasks */
-    int32_t *task_local;   /* [task_count + 1] first local block of each task */
-    size_t *task_map;      /* [task_count] offset of the task in map */
-    int32_t *map;          /* [group][block][W]: 2 * local block + transposed, or -1 where a pin is involved */
-    int32_t *first_local;  /* [block_count + 1] into locals */
-    int32_t *locals;       /* [local_count] local blocks of each matrix block, ascending */
+    int32_t local_count;      /* local blocks of all tasks */
+    int32_t *task_local;      /* [task_count + 1] first local block of each task */
+    size_t *task_map;         /* [task_count] offset of the task in map */
+    int32_t *map;             /* [group][block][W]: 2 * local block + transposed, or -1 where a pin is involved */
+    int32_t *first_local;     /* [block_count + 1] into locals */
+    int32_t *locals;          /* [local_count] local blocks of each matrix block, ascending */
     sinew_real *local_values; /* [local_count][9] */
 } sinew_assembly;
 

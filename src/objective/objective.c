@@ -39,8 +39,8 @@ static void count_layout(sinew_objective *o, sinew_batch *const *batches, int32_
             const sinew_chunk *chunk = &batch->chunks[c];
             size_t size = scratch_of(batch, chunk);
             o->scratch_size = size > o->scratch_size ? size : o->scratch_size;
-            o->tangent_total += round_up((size_t)chunk->group_count * (size_t)batch->width *
-                                         (size_t)batch->ops->tangent_count);
+            o->tangent_total +=
+                round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
         }
     }
 }
@@ -143,7 +143,12 @@ static sinew_real *own_scratch(const sinew_objective *o)
     return o->scratch + (size_t)omp_get_thread_num() * o->scratch_size;
 }
 
-typedef enum operation { OP_VALUE, OP_GRADIENT, OP_LINEARISE, OP_PRODUCT } operation;
+typedef enum operation {
+    OP_VALUE,
+    OP_GRADIENT,
+    OP_LINEARISE,
+    OP_PRODUCT
+} operation;
 
 typedef struct task_pass {
     operation what;
@@ -193,8 +198,7 @@ static double sum_tasks(const sinew_objective *o)
     return sum;
 }
 
-const sinew_real *sinew_task_blocks(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
-                                    bool project)
+const sinew_real *sinew_task_blocks(const sinew_objective *o, const sinew_task *task, const sinew_real *q, bool project)
 {
     sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
     sinew_real *local = own_scratch(o);

@@ -63,7 +63,7 @@ typedef struct sinew_objective {
 /* Lays out tasks and slots for the batches; allocates. On failure nothing is held. */
 sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective); /* frees what build made */
+void sinew_objective_clear(sinew_objective *objective);                                     /* frees what build made */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error); /* allocates once */
 
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */

@@ -2,8 +2,8 @@
  *
  * driver.c: the one loop that runs every solver, stops it, and writes down how far it got.
  *
- * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its own
- * round-off and falls no further), on the time budget, or when the solver itself says so.
+ * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its
+ * own round-off and falls no further), on the time budget, or when the solver itself says so.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
     s->row_capacity = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1 : 0;
     s->rows = sinew_allocate(&o->allocator, (size_t)s->row_capacity, sizeof *s->rows);
-    sinew_status status = s->q && s->gradient && s->velocity && s->rows ? SINEW_OK : sinew_fail_memory(error, "the solver");
+    sinew_status status =
+        s->q && s->gradient && s->velocity && s->rows ? SINEW_OK : sinew_fail_memory(error, "the solver");
     if (status == SINEW_OK) {
         memcpy(s->q, s->q_start, size * sizeof *s->q);
         status = measure_stiffness(s, error);
@@ -104,7 +105,8 @@ static bool converged(const sinew_solve *s)
 /* Nothing more to gain: at the tolerance, or in round-off and no longer falling. `before` is one iteration older. */
 static bool finished(const sinew_solve *s, double before)
 {
-    return s->residual <= (double)s->def.tolerance * s->scale || (s->residual <= s->noise && s->residual > 0.5 * before);
+    return s->residual <= (double)s->def.tolerance * s->scale ||
+           (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
 static void start(sinew_solve *s)

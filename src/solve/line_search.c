@@ -9,12 +9,13 @@
 
 #include "base/reduce.h"
 
-#define DELTA 1e-4
+#define DELTA        1e-4
 #define SHRINK_LEAST 0.1 /* bounds of one backtracking step */
-#define SHRINK_MOST 0.5
-#define ALPHA_LEAST 1e-12
+#define SHRINK_MOST  0.5
+#define ALPHA_LEAST  1e-12
 
-static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope, double slope_after)
+static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
+                        double slope_after)
 {
     if (after <= before + DELTA * alpha * slope)
         return true;

@@ -6,9 +6,9 @@
  *
  * H is the exact Hessian where that is positive definite (its Cholesky factorisation tells), else the sum of element
  * Hessians projected to positive semi-definite (Teran et al. 2005), which with M/h^2 or enough pins is definite; should
- * even that fail, a multiple of the identity is added and the step says so. H is factorised by sparse Cholesky (direct) or
- * applied matrix-free in conjugate gradients with the inverse 3x3 diagonal blocks as preconditioner (cg), to a tolerance
- * that tightens as the residual falls (Eisenstat and Walker 1996), so that the end is superlinear.
+ * even that fail, a multiple of the identity is added and the step says so. H is factorised by sparse Cholesky (direct)
+ * or applied matrix-free in conjugate gradients with the inverse 3x3 diagonal blocks as preconditioner (cg), to a
+ * tolerance that tightens as the residual falls (Eisenstat and Walker 1996), so that the end is superlinear.
  *
  * Known limits: finds a local minimum; the one it finds depends on where it starts.
  */
@@ -22,22 +22,57 @@
 #include "solve/line_search.h"
 #include "solve/solver.h"
 
-enum { LINEAR, HESSIAN, LINE_SEARCH, CG_ITERATIONS, CG_TOLERANCE, PARAMETER_COUNT };
-enum { LINEAR_DIRECT, LINEAR_CG };
-enum { HESSIAN_AUTO, HESSIAN_PROJECTED, HESSIAN_EXACT };
+enum {
+    LINEAR,
+    HESSIAN,
+    LINE_SEARCH,
+    CG_ITERATIONS,
+    CG_TOLERANCE,
+    PARAMETER_COUNT
+};
+enum {
+    LINEAR_DIRECT,
+    LINEAR_CG
+};
+enum {
+    HESSIAN_AUTO,
+    HESSIAN_PROJECTED,
+    HESSIAN_EXACT
+};
 
 #define PATIENCE_MOST 16
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
-    [LINEAR] = {.name = "linear", .unit = "", .choices = "direct|cg", .maximum = 1, .preset = LINEAR_DIRECT,
+    [LINEAR] = {.name = "linear",
+                .unit = "",
+                .choices = "direct|cg",
+                .maximum = 1,
+                .preset = LINEAR_DIRECT,
                 .meaning = "sparse Cholesky, or matrix-free conjugate gradients (less memory)"},
-    [HESSIAN] = {.name = "hessian", .unit = "", .choices = "auto|projected|exact", .maximum = 2, .preset = HESSIAN_AUTO,
+    [HESSIAN] = {.name = "hessian",
+                 .unit = "",
+                 .choices = "auto|projected|exact",
+                 .maximum = 2,
+                 .preset = HESSIAN_AUTO,
                  .meaning = "auto: exact where that is definite, else projected element by element"},
-    [LINE_SEARCH] = {.name = "line_search", .unit = "", .choices = "on|off", .maximum = 1, .preset = 0,
+    [LINE_SEARCH] = {.name = "line_search",
+                     .unit = "",
+                     .choices = "on|off",
+                     .maximum = 1,
+                     .preset = 0,
                      .meaning = "off: full steps whatever the objective does"},
-    [CG_ITERATIONS] = {.name = "cg_iterations", .unit = "", .minimum = 1, .maximum = 1e6, .preset = 2000,
+    [CG_ITERATIONS] = {.name = "cg_iterations",
+                       .unit = "",
+                       .minimum = 1,
+                       .maximum = 1e6,
+                       .preset = 2000,
                        .meaning = "most inner iterations of one outer one"},
-    [CG_TOLERANCE] = {.name = "cg_tolerance", .unit = "", .minimum = 0, .maximum = 1, .preset = 0.1, .open_maximum = true,
+    [CG_TOLERANCE] = {.name = "cg_tolerance",
+                      .unit = "",
+                      .minimum = 0,
+                      .maximum = 1,
+                      .preset = 0.1,
+                      .open_maximum = true,
                       .meaning = "loosest relative tolerance of the inner iteration; lower: fewer outer ones"},
 };
 
@@ -166,7 +201,8 @@ static bool direction_direct(sinew_solve *s, newton *n)
 {
     bool exact = n->try_exact && factorise(s, n, false);
     note_exact(n, exact);
-    if (!exact && !(n->hessian == HESSIAN_EXACT ? factorise_shifted(s, n) : factorise(s, n, true) || factorise_shifted(s, n)))
+    if (!exact &&
+        !(n->hessian == HESSIAN_EXACT ? factorise_shifted(s, n) : factorise(s, n, true) || factorise_shifted(s, n)))
         return false;
     const sinew_assembly *as = n->assembly;
     for (int32_t k = 0; k < as->free_count; k++)

@@ -35,16 +35,16 @@ struct sinew_solve {
     sinew_solver_def def;
     void *memory; /* the solver's own */
 
-    sinew_real *q;        /* [particle_count][4] the iterate */
-    sinew_real *gradient; /* [particle_count][4] of g at q, when gradient_known */
-    sinew_real *velocity; /* [particle_count][4] work space of the records */
+    sinew_real *q;             /* [particle_count][4] the iterate */
+    sinew_real *gradient;      /* [particle_count][4] of g at q, when gradient_known */
+    sinew_real *velocity;      /* [particle_count][4] work space of the records */
     const sinew_real *q_start; /* [particle_count][4] q_n, pins where they were: for records */
-    sinew_terms terms;    /* of g at q, when gradient_known */
-    bool gradient_known;  /* a solver that moves q without them clears this */
-    double residual;      /* |gradient|, when gradient_known */
-    double scale;         /* |gradient| at the starting guess, at least noise */
-    double noise;         /* the residual's round-off */
-    uint32_t notes;       /* SINEW_STEP_ bits that do not end a step */
+    sinew_terms terms;         /* of g at q, when gradient_known */
+    bool gradient_known;       /* a solver that moves q without them clears this */
+    double residual;           /* |gradient|, when gradient_known */
+    double scale;              /* |gradient| at the starting guess, at least noise */
+    double noise;              /* the residual's round-off */
+    uint32_t notes;            /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
 
     double stiffness;      /* from prepare: noise per unit of position round-off */

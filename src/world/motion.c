@@ -15,12 +15,14 @@ static sinew_status check_keys(const sinew_motion *motion, const char *owner, si
         const sinew_key *key = &motion->keys[k];
         bool finite = isfinite(key->time);
         for (int c = 0; c < 3; c++)
-            finite = finite && isfinite(key->translation[c]) && isfinite(key->rotation[c]) && isfinite(motion->pivot[c]);
+            finite =
+                finite && isfinite(key->translation[c]) && isfinite(key->rotation[c]) && isfinite(motion->pivot[c]);
         if (!finite)
             return sinew_fail(error, SINEW_ERROR_DATA, "%s: key %d of its motion is not finite", owner, k);
         if (k > 0 && !(key->time > motion->keys[k - 1].time))
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s: key %d of its motion is at %g s, not after the one before it",
-                              owner, k, (double)key->time);
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "%s: key %d of its motion is at %g s, not after the one before it", owner, k,
+                              (double)key->time);
     }
     return SINEW_OK;
 }
@@ -102,8 +104,8 @@ void sinew_guide_move(sinew_guide *guide, double time)
         for (int c = 0; c < 3; c++)
             x[c] = (double)base[c] - (double)guide->pivot[c];
         for (int c = 0; c < 3; c++)
-            guide->current[3 * (size_t)i + (size_t)c] =
-                (sinew_real)((double)guide->pivot[c] + R[3 * c] * x[0] + R[3 * c + 1] * x[1] + R[3 * c + 2] * x[2] + T[c]);
+            guide->current[3 * (size_t)i + (size_t)c] = (sinew_real)((double)guide->pivot[c] + R[3 * c] * x[0] +
+                                                                     R[3 * c + 1] * x[1] + R[3 * c + 2] * x[2] + T[c]);
     }
 }
 

@@ -77,9 +77,9 @@ void sinew_world_destroy(sinew_world *world)
         sinew_pin_record_destroy(&allocator, &world->pins[i]);
     for (int32_t i = 0; i < world->body_count; i++)
         sinew_mesh_destroy(world->bodies[i].mesh);
-    void *arrays[] = {world->q,      world->v,      world->force,   world->rest,   world->q_tilde,
-                      world->f_ext,  world->mass,   world->pinned,  world->inside, world->outside,
-                      world->bodies, world->energies, world->pins, world->batches, world};
+    void *arrays[] = {world->q,      world->v,        world->force,  world->rest,    world->q_tilde,
+                      world->f_ext,  world->mass,     world->pinned, world->inside,  world->outside,
+                      world->bodies, world->energies, world->pins,   world->batches, world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
 }
@@ -207,11 +207,11 @@ static sinew_status lump_masses(const sinew_body_def *def, double *masses, sinew
         if (isfinite(masses[i]) && masses[i] > 0)
             continue;
         if (def->masses)
-            return sinew_fail(error, SINEW_ERROR_DATA, "the mass of vertex %d is %g kg, must be finite and greater than 0",
-                              i, masses[i]);
-        return sinew_fail(error, SINEW_ERROR_DATA,
-                          "vertex %d has no mass: no cell of positive size uses it; drop it (sinew mesh fix) or give masses",
-                          i);
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "the mass of vertex %d is %g kg, must be finite and greater than 0", i, masses[i]);
+        return sinew_fail(
+            error, SINEW_ERROR_DATA,
+            "vertex %d has no mass: no cell of positive size uses it; drop it (sinew mesh fix) or give masses", i);
     }
     return SINEW_OK;
 }
@@ -227,14 +227,16 @@ static sinew_status check_points(const sinew_real *points, int32_t count, const 
 static sinew_status check_body_def(const sinew_world *world, const sinew_body_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_BODY && def->mesh))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "a body needs a world, a def made by sinew_default_body_def() and a mesh");
+        return sinew_fail(error, SINEW_ERROR_USAGE,
+                          "a body needs a world, a def made by sinew_default_body_def() and a mesh");
     int32_t count = sinew_mesh_vertex_count(def->mesh);
     if (count == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "the mesh has no vertices");
     if (count > INT32_MAX / 8 - world->particle_count)
         return sinew_fail(error, SINEW_ERROR_DATA, "the world would have more than %d particles", INT32_MAX / 8);
     if (!def->masses && !(isfinite(def->density) && def->density > 0))
-        return sinew_fail(error, SINEW_ERROR_DATA, "density is %g, must be finite and greater than 0", (double)def->density);
+        return sinew_fail(error, SINEW_ERROR_DATA, "density is %g, must be finite and greater than 0",
+                          (double)def->density);
     sinew_status status = check_points(def->positions, count, "the position", error);
     if (status == SINEW_OK)
         status = check_points(def->velocities, count, "the velocity", error);
@@ -261,7 +263,8 @@ static bool reserve_particles(sinew_world *world, int32_t count)
     bool good = grow_array(world, &world->q, needed, point) && grow_array(world, &world->v, needed, point) &&
                 grow_array(world, &world->force, needed, point) && grow_array(world, &world->rest, needed, point) &&
                 grow_array(world, &world->q_tilde, needed, point) && grow_array(world, &world->f_ext, needed, point) &&
-                grow_array(world, &world->mass, needed, sizeof(sinew_real)) && grow_array(world, &world->pinned, needed, 1) &&
+                grow_array(world, &world->mass, needed, sizeof(sinew_real)) &&
+                grow_array(world, &world->pinned, needed, 1) &&
                 grow_array(world, &world->inside, needed, sizeof(int32_t)) &&
                 grow_array(world, &world->outside, needed, sizeof(int32_t));
     if (good)
@@ -333,9 +336,9 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
         mesh = copy_mesh(world, def->mesh, error);
         status = mesh ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
-    if (status == SINEW_OK && (!reserve_particles(world, count) ||
-                               !sinew_grow(allocator, (void **)&world->bodies, world->body_count, &world->body_capacity,
-                                           sizeof *world->bodies)))
+    if (status == SINEW_OK &&
+        (!reserve_particles(world, count) || !sinew_grow(allocator, (void **)&world->bodies, world->body_count,
+                                                         &world->body_capacity, sizeof *world->bodies)))
         status = sinew_fail_memory(error, "a body");
     if (status == SINEW_OK) {
         world->bodies[world->body_count] = (sinew_body_record){mesh, world->particle_count, count};

@@ -3,8 +3,8 @@
  * world.h: what is inside a sinew_world.
  *
  * Particles are kept in an order of their own: a body's particles form one run, first .. first + count - 1, as outside,
- * but inside the run they follow a Hilbert curve through the rest shape. `inside` and `outside` map between the two; every
- * public function takes and gives outside numbers.
+ * but inside the run they follow a Hilbert curve through the rest shape. `inside` and `outside` map between the two;
+ * every public function takes and gives outside numbers.
  */
 #ifndef SINEW_WORLD_H
 #define SINEW_WORLD_H
@@ -22,7 +22,7 @@ typedef struct sinew_body_record {
 
 typedef struct sinew_energy_record {
     sinew_energy_kind kind;
-    sinew_batch *batch; /* NULL when removed */
+    sinew_batch *batch;  /* NULL when removed */
     sinew_guide targets; /* VERTEX energies; else empty */
 } sinew_energy_record;
 
@@ -40,8 +40,8 @@ struct sinew_world {
 
     /* Particles, [particle_count] or [particle_count][4] with a zero fourth number, inside order. */
     int32_t particle_count, particle_capacity;
-    sinew_real *q, *v, *force; /* force: the caller's, without gravity */
-    sinew_real *rest;          /* rest positions */
+    sinew_real *q, *v, *force;   /* force: the caller's, without gravity */
+    sinew_real *rest;            /* rest positions */
     sinew_real *q_tilde, *f_ext; /* of the step at hand; f_ext: gravity included */
     sinew_real *mass;
     uint8_t *pinned;

@@ -72,11 +72,11 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
 
 /* Work space while an energy is added. */
 typedef struct draft {
-    int32_t count, n;     /* elements, vertices of one */
-    int32_t *numbers;     /* [count * n] numbers of vertices, when made here */
-    int32_t *particles;   /* [count * n] inside numbers */
-    sinew_real *data;     /* [count * data_count] */
-    sinew_real *targets;  /* [count * 3] (VERTEX) */
+    int32_t count, n;    /* elements, vertices of one */
+    int32_t *numbers;    /* [count * n] numbers of vertices, when made here */
+    int32_t *particles;  /* [count * n] inside numbers */
+    sinew_real *data;    /* [count * data_count] */
+    sinew_real *targets; /* [count * 3] (VERTEX) */
 } draft;
 
 static void draft_release(const sinew_allocator *allocator, draft *d)
@@ -130,15 +130,16 @@ static sinew_status pair_weights(const sinew_energy_def *def, int32_t e, const i
     for (int i = 0; i < 8; i++) {
         w[i] = def->weights[8 * (size_t)e + (size_t)i];
         if (!(isfinite(w[i]) && w[i] >= 0))
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e, i,
-                              (double)w[i]);
+            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
+                              i, (double)w[i]);
         sums[i / 4] += (double)w[i];
     }
     const double slack = sizeof(sinew_real) == 4 ? 1e-5 : 1e-9;
     for (int side = 0; side < 2; side++)
         if (fabs(sums[side] - 1) > slack)
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: the weights of its %s point sum to %.9g, not to 1",
-                              name, e, side ? "second" : "first", sums[side]);
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "%s, element %d: the weights of its %s point sum to %.9g, not to 1", name, e,
+                              side ? "second" : "first", sums[side]);
     for (int i = 4; i < 8; i++)
         w[i] = -w[i];
     for (int i = 0; i < 8; i++)
@@ -203,8 +204,8 @@ static sinew_status draft_targets(const sinew_world *world, const sinew_energy_d
     }
     for (int32_t i = 0; i < 3 * d->count; i++) {
         if (!isfinite(def->targets[i]))
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s: target %d is not finite", sinew_get_energy_info(def->kind)->name,
-                              i / 3);
+            return sinew_fail(error, SINEW_ERROR_DATA, "%s: target %d is not finite",
+                              sinew_get_energy_info(def->kind)->name, i / 3);
         d->targets[i] = def->targets[i];
     }
     return SINEW_OK;
@@ -220,7 +221,8 @@ static sinew_status draft_elements(const sinew_world *world, const sinew_energy_
     if (!def->elements)
         status = default_elements(world, def, ops->info.stencil, d, error);
     if (status == SINEW_OK && d->count > INT32_MAX / (32 * d->n))
-        status = sinew_fail(error, SINEW_ERROR_DATA, "%s: more than %d elements", ops->info.name, INT32_MAX / (32 * d->n));
+        status =
+            sinew_fail(error, SINEW_ERROR_DATA, "%s: more than %d elements", ops->info.name, INT32_MAX / (32 * d->n));
     if (status == SINEW_OK)
         status = check_parameters(def, d->count, error);
     if (status != SINEW_OK)
@@ -244,7 +246,8 @@ static sinew_status draft_elements(const sinew_world *world, const sinew_energy_
 static bool reserve_energy(sinew_world *world)
 {
     int32_t capacity = world->energy_capacity;
-    if (!sinew_grow(&world->allocator, (void **)&world->energies, world->energy_count, &capacity, sizeof *world->energies))
+    if (!sinew_grow(&world->allocator, (void **)&world->energies, world->energy_count, &capacity,
+                    sizeof *world->energies))
         return false;
     if (capacity != world->energy_capacity || !world->batches) {
         sinew_batch **batches = sinew_allocate(&world->allocator, (size_t)capacity, sizeof(sinew_batch *));

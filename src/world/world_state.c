@@ -10,7 +10,7 @@
 
 #include "world/world.h"
 
-#define STATE_MAGIC 0x53574e53u /* "SNWS" */
+#define STATE_MAGIC   0x53574e53u /* "SNWS" */
 #define STATE_VERSION 1u
 
 typedef struct state_header {
@@ -56,7 +56,8 @@ static state_header make_header(const sinew_world *world)
 
 static size_t block_size(const state_header *header)
 {
-    return sizeof *header + (9 * (size_t)header->particle_count + 3 * (size_t)header->point_count) * sizeof(sinew_real) +
+    return sizeof *header +
+           (9 * (size_t)header->particle_count + 3 * (size_t)header->point_count) * sizeof(sinew_real) +
            (size_t)header->guide_count * sizeof(uint32_t);
 }
 
@@ -111,11 +112,13 @@ static sinew_status check_header(const sinew_world *world, const state_header *h
                           header->real_size == 4 ? "single" : "double");
     if (header->particle_count != own.particle_count || header->guide_count != own.guide_count ||
         header->point_count != own.point_count)
-        return sinew_fail(error, SINEW_ERROR_FORMAT,
-                          "the state has %d particles and %d guided points, the world has %d and %d: build it the same way",
-                          header->particle_count, header->point_count, own.particle_count, own.point_count);
+        return sinew_fail(
+            error, SINEW_ERROR_FORMAT,
+            "the state has %d particles and %d guided points, the world has %d and %d: build it the same way",
+            header->particle_count, header->point_count, own.particle_count, own.point_count);
     if (size != block_size(header))
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state has %zu bytes, must have %zu", size, block_size(header));
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state has %zu bytes, must have %zu", size,
+                          block_size(header));
     if (!isfinite(header->time) || header->step_count < 0)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "the state's time is damaged");
     return SINEW_OK;

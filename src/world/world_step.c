@@ -107,10 +107,11 @@ static sinew_status check_held(const sinew_world *world, sinew_error *error)
     }
     for (int32_t i = 0; status == SINEW_OK && i < world->particle_count; i++)
         if (!held[find_root(parent, i)])
-            status = sinew_fail(error, SINEW_ERROR_DATA,
-                                "quasistatic: the piece with particle %d is held by nothing: pin some of its vertices or add "
-                                "position energies",
-                                world->outside[i]);
+            status = sinew_fail(
+                error, SINEW_ERROR_DATA,
+                "quasistatic: the piece with particle %d is held by nothing: pin some of its vertices or add "
+                "position energies",
+                world->outside[i]);
     sinew_release(&world->allocator, parent);
     sinew_release(&world->allocator, held);
     return status;
@@ -222,7 +223,8 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite", "inverted", "indefinite", "stalled", "unprepared"};
+    static const char *const names[] = {"not_converged", "not_finite", "inverted",
+                                        "indefinite",    "stalled",    "unprepared"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

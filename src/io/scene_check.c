@@ -98,6 +98,8 @@ static bool check_unit(const sinew_tree *tree, const sinew_node *node, const sin
     write_expected(field->unit, expected, sizeof expected);
     if (!name)
         return sinew_tree_fail(tree, node, "\"%.60s\" is not a number with its unit; expected %s", text, expected);
+    if (!isfinite(node->number))
+        return sinew_tree_fail(tree, node, "\"%.60s\" is too large for a number", text);
     if (!*name)
         return sinew_tree_fail(
             tree, node, "\"%.60s\" has no unit: leave the quotes away for SI, or add one; expected %s", text, expected);

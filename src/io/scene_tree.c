@@ -162,26 +162,34 @@ static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t
     return good;
 }
 
+/* jansson tells a failed allocation as some error of syntax: what is really wrong is wrong a second time, and then
+ * there is memory for a word. On failure *memory says which it was. */
+static json_t *load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
+{
+    json_t *json = json_loadb(text, size, flags, wrong);
+    if (!json)
+        json = json_loadb(text, size, flags, wrong);
+    json_t *probe = json ? NULL : json_string("probe");
+    *memory = !json && (!probe || !*wrong->text);
+    json_decref(probe);
+    return json;
+}
+
 bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size)
 {
     json_error_t wrong;
+    bool memory = true;
     tree->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    json_t *json = tree->locale ? json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong) : NULL;
-    if (!json) {
-        bool memory = !tree->locale || json_error_code(&wrong) == json_error_out_of_memory;
-        if (memory)
-            sinew_fail_memory(tree->error, "the scene");
-        else
-            sinew_fail(tree->error, SINEW_ERROR_FORMAT, "%s:%d:%d: not valid JSON: %s", tree->path,
-                       wrong.line > 0 ? wrong.line : 1, wrong.column > 0 ? wrong.column : 1, wrong.text);
+    json_t *json = tree->locale ? load_json(text, size, JSON_REJECT_DUPLICATES, &wrong, &memory) : NULL;
+    bool good = json && build_nodes(tree, json, text, size);
+    if (!json && memory)
+        sinew_fail_memory(tree->error, "the scene");
+    else if (!json)
+        sinew_fail(tree->error, SINEW_ERROR_FORMAT, "%s:%d:%d: not valid JSON: %s", tree->path,
+                   wrong.line > 0 ? wrong.line : 1, wrong.column > 0 ? wrong.column : 1, wrong.text);
+    if (!good)
         sinew_tree_free(tree);
-        return false;
-    }
-    if (!build_nodes(tree, json, text, size)) {
-        sinew_tree_free(tree);
-        return false;
-    }
-    return true;
+    return good;
 }
 
 void sinew_tree_free(sinew_tree *tree)
@@ -237,18 +245,27 @@ const char *sinew_node_type(const sinew_node *node)
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
-static json_t *setting_value(const char *text, json_error_t *wrong)
-{
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, wrong);
-    if (value || text[0] == '{' || text[0] == '[' || text[0] == '"')
-        return value;
-    return json_string(text); /* a word, or a number with its unit */
-}
-
 static bool bad_setting(const sinew_tree *tree, const char *setting, const char *what)
 {
     sinew_fail(tree->error, SINEW_ERROR_FORMAT, "--set %s: %s", setting, what);
     return false;
+}
+
+/* NULL with the error set on failure. */
+static json_t *setting_value(const sinew_tree *tree, const char *setting, const char *text)
+{
+    json_error_t wrong;
+    bool memory;
+    json_t *value = load_json(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &wrong, &memory);
+    if (!value && !memory && (text[0] == '{' || text[0] == '[' || text[0] == '"')) {
+        bad_setting(tree, setting, wrong.text);
+        return NULL;
+    }
+    if (!value && !memory)
+        value = json_string(text); /* a word, or a number with its unit */
+    if (!value)
+        sinew_fail_memory(tree->error, "a setting");
+    return value;
 }
 
 /* The entry `name` of an array, NULL when it has none. */
@@ -353,10 +370,9 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
         return bad_setting(tree, setting, "expected KEY=VALUE, e.g. solver.iterations=20");
-    json_error_t wrong = {.text = "out of memory"};
-    json_t *value = setting_value(equals + 1, &wrong);
+    json_t *value = setting_value(tree, setting, equals + 1);
     if (!value)
-        return bad_setting(tree, setting, wrong.text);
+        return false;
     /* The block owns the value until it is placed, and the keys for good. */
     size_t length = (size_t)(equals - setting);
     char *keys = sinew_allocate(&tree->allocator, length + 1, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scene_values.c: numbers in text files: separated by commas, semicolons or space; '#' begins a comment; a first line
- * that begins with a letter is a heading. The decimal sign is a point in every locale.
+ * that begins with a word is a heading. The decimal sign is a point in every locale.
  */
 #include <ctype.h>
 #include <math.h>
@@ -35,9 +35,11 @@ static const char *skip_gaps(const char *text, int32_t *line)
     }
 }
 
-static const char *skip_heading(const char *text, int32_t *line)
+static const char *skip_heading(const char *text, locale_t locale, int32_t *line)
 {
-    if (!isalpha((unsigned char)*text))
+    char *end;
+    strtod_l(text, &end, locale);
+    if (end > text || !isalpha((unsigned char)*text))
         return text;
     text += strcspn(text, "\n");
     return skip_gaps(text, line);
@@ -47,7 +49,7 @@ static const char *skip_heading(const char *text, int32_t *line)
 static bool parse_values(sinew_reader *reader, const char *path, const char *text, sinew_real *values, size_t count)
 {
     int32_t line = 1;
-    text = skip_heading(skip_gaps(text, &line), &line);
+    text = skip_heading(skip_gaps(text, &line), reader->tree.locale, &line);
     for (size_t found = 0;; found++) {
         if (!*text && found == count)
             return true;

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info.c: `sinew info`: what this build knows, from the library's own tables.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+
+static const char command[] = "info";
+
+/* ---- Build ---------------------------------------------------------------------------------- */
+
+static int print_build(void)
+{
+    printf("sinew %s\n", SINEW_VERSION);
+    printf("precision  %s (%zu bytes a number)\n", SINEW_PRECISION, sizeof(sinew_real));
+    printf("lanes      %s, %d at a time\n", sinew_lanes_name(), sinew_lanes_width());
+    printf("threads    %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
+#ifdef __VERSION__
+    printf("compiler   %s, C %ld\n", __VERSION__, __STDC_VERSION__);
+#endif
+#ifdef NDEBUG
+    printf("build      release\n");
+#else
+    printf("build      debug\n");
+#endif
+    printf("solvers    %d\nenergies   %d\n", SINEW_SOLVER_COUNT, SINEW_ENERGY_COUNT);
+    return SINEW_EXIT_DONE;
+}
+
+/* ---- Parameters ----------------------------------------------------------------------------- */
+
+static void print_choices(const sinew_parameter *p)
+{
+    int index = 0;
+    for (const char *c = p->choices; c;) {
+        size_t length = strcspn(c, "|");
+        printf("%s%.*s%s", index ? ", " : "", (int)length, c, index == (int)p->preset ? " (default)" : "");
+        c = c[length] ? c + length + 1 : NULL;
+        index++;
+    }
+}
+
+static void print_parameters(const sinew_parameter *parameters, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const sinew_parameter *p = &parameters[i];
+        printf("    %-18s ", p->name);
+        if (p->choices) {
+            print_choices(p);
+        } else {
+            printf("%g%s%s, ", p->preset, *p->unit ? " " : "", p->unit);
+            printf(isfinite(p->minimum) ? "%s %g" : "any", p->open_minimum ? ">" : ">=", p->minimum);
+            if (isfinite(p->maximum))
+                printf(" and %s %g", p->open_maximum ? "<" : "<=", p->maximum);
+        }
+        printf(". %s\n", p->meaning);
+    }
+}
+
+/* ---- Energies and solvers ------------------------------------------------------------------- */
+
+static void print_capabilities(uint32_t bits)
+{
+    static const char *const names[] = {"constraint", "project", "prox", "vertex"};
+    bool any = false;
+    for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++)
+        if (bits & (1u << i)) {
+            printf("%s%s", any ? ", " : "", names[i]);
+            any = true;
+        }
+    printf(any ? "\n" : "none\n");
+}
+
+static int print_energies(void)
+{
+    static const char *const stencils[] = {"tets", "edges", "vertices", "pairs of points"};
+    printf("Parameters: default, range, meaning. Keys of an energy in a scene; numbers in SI or with a unit.\n");
+    for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
+        const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
+        printf("\n%s: on %s. %s\n  can beyond value, gradient, Hessian: ", info->name, stencils[info->stencil],
+               info->summary);
+        print_capabilities(info->capabilities);
+        print_parameters(info->parameters, info->parameter_count);
+    }
+    return SINEW_EXIT_DONE;
+}
+
+static void print_solver(sinew_solver_kind kind)
+{
+    const sinew_solver_info *info = sinew_get_solver_info(kind);
+    printf("\n%s: %s\n  %d iterations by default, %s\n", info->name, info->summary, info->default_iterations,
+           info->quasistatic ? "also quasistatic" : "not quasistatic");
+    print_parameters(info->parameters, info->parameter_count);
+}
+
+/* Rows are energies, columns solvers; the reasons follow the table. */
+static void print_matrix(void)
+{
+    printf("%-22s", "energy");
+    for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
+        printf(" %-8s", sinew_get_solver_info((sinew_solver_kind)solver)->name);
+    printf("\n");
+    for (int energy = 0; energy < SINEW_ENERGY_COUNT; energy++) {
+        printf("%-22s", sinew_get_energy_info((sinew_energy_kind)energy)->name);
+        for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
+            printf(" %-8s",
+                   sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, NULL, 0) ? "yes" : "-");
+        printf("\n");
+    }
+    for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
+        for (int energy = 0; energy < SINEW_ENERGY_COUNT; energy++) {
+            char why[512];
+            if (!sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, why, sizeof why))
+                printf("%s\n", why);
+        }
+}
+
+static int print_solvers(void)
+{
+    print_matrix();
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
+        print_solver((sinew_solver_kind)kind);
+    return SINEW_EXIT_DONE;
+}
+
+/* ---- Scenes --------------------------------------------------------------------------------- */
+
+static int is_scene(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static void print_scene(const char *folder, const char *file)
+{
+    char path[4600];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    sinew_scene_def def = sinew_default_scene_def();
+    def.path = path;
+    sinew_error error;
+    sinew_scene *scene = sinew_scene_read(&def, &error);
+    printf("%-20.*s %s\n", (int)strlen(file) - 5, file, scene ? sinew_scene_comment(scene) : error.text);
+    sinew_scene_destroy(scene);
+}
+
+static int print_scenes(void)
+{
+    char folder[4096];
+    bool any = false;
+    for (int32_t i = 0; sinew_scene_folder(i, folder, sizeof folder); i++) {
+        struct dirent **entries;
+        int count = scandir(folder, &entries, is_scene, alphasort);
+        for (int k = 0; k < count; k++) {
+            if (k == 0)
+                printf("%s%s:\n", any ? "\n" : "", folder);
+            print_scene(folder, entries[k]->d_name);
+            free(entries[k]);
+            any = true;
+        }
+        if (count >= 0)
+            free(entries);
+    }
+    if (!any)
+        return sinew_usage_error(command, "no scenes found; set SINEW_SCENES to the folder that holds them");
+    return SINEW_EXIT_DONE;
+}
+
+/* ---- Schema and mesh ------------------------------------------------------------------------ */
+
+static int print_schema(void)
+{
+    size_t size = sinew_scene_schema(NULL, 0);
+    char *text = size ? malloc(size + 1) : NULL;
+    if (!text)
+        return sinew_usage_error(command, "out of memory");
+    sinew_scene_schema(text, size + 1);
+    fputs(text, stdout);
+    free(text);
+    return SINEW_EXIT_DONE;
+}
+
+static void print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
+{
+    printf("vertices   %d\ntets       %d\ntriangles  %d\nedges      %d\n", sinew_mesh_vertex_count(mesh),
+           sinew_mesh_tet_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_edge_count(mesh));
+    printf("bounds     [%g, %g, %g] to [%g, %g, %g] m\n", report->bounds[0], report->bounds[1], report->bounds[2],
+           report->bounds[3], report->bounds[4], report->bounds[5]);
+    printf("volume     %g m3\narea       %g m2\nlength     %g m\n", report->volume, report->area, report->length);
+    printf("quality    worst %.3g, mean %.3g (1: regular tet)\n", report->quality_min, report->quality_mean);
+    printf("pieces     %d\nsurface    %s\n", report->component_count, report->closed_surface ? "closed" : "open");
+    for (int kind = 0; kind < SINEW_FLAW_COUNT; kind++)
+        if (report->counts[kind] > 0)
+            printf("flaw       %s: %d\n", sinew_flaw_name((sinew_flaw_kind)kind), report->counts[kind]);
+    if (*sinew_mesh_notes(mesh))
+        printf("notes      %s\n", sinew_mesh_notes(mesh));
+}
+
+static int print_mesh(const char *path)
+{
+    sinew_error error;
+    sinew_mesh_report report;
+    sinew_mesh *mesh = sinew_mesh_read(path, NULL, &error);
+    int status = SINEW_EXIT_DONE;
+    if (!mesh || sinew_mesh_check(mesh, &report, NULL, 0, &error) < 0)
+        status = sinew_usage_error(command, "%s", error.text);
+    else
+        print_report(mesh, &report);
+    sinew_mesh_destroy(mesh);
+    return status;
+}
+
+/* ---- Topics --------------------------------------------------------------------------------- */
+
+static const struct topic {
+    const char *name;
+    const char *summary;
+    int (*print)(void);
+} topics[] = {
+    {"solvers", "which solver takes which energy, and their parameters", print_solvers},
+    {"energies", "parameters with units, ranges and defaults", print_energies},
+    {"scenes", "scenes at hand, with what to look for", print_scenes},
+    {"schema", "JSON Schema of scene files", print_schema},
+};
+enum {
+    TOPIC_COUNT = sizeof topics / sizeof topics[0]
+};
+
+static int print_help(void)
+{
+    printf(
+        "usage: sinew info [TOPIC] | sinew info mesh FILE\n\nWithout a topic: version, precision, lanes, threads.\n\n");
+    for (int i = 0; i < TOPIC_COUNT; i++)
+        printf("  %-10s %s\n", topics[i].name, topics[i].summary);
+    printf("  %-10s %s\n\nExample: sinew info energies\n\n"
+           "Scenes are looked for in $SINEW_SCENES, ./scenes and <prefix>/share/sinew/scenes.\n",
+           "mesh FILE", "counts, bounds, volume, quality and flaws of a mesh file");
+    return SINEW_EXIT_DONE;
+}
+
+static int print_topic(const sinew_arguments *arguments)
+{
+    const char *names[TOPIC_COUNT + 1] = {[TOPIC_COUNT] = "mesh"};
+    const char *word = arguments->plain[0];
+    if (strcmp(word, "mesh") == 0 && arguments->plain_count == 2)
+        return print_mesh(arguments->plain[1]);
+    if (strcmp(word, "mesh") == 0)
+        return sinew_usage_error(command, "needs one file: sinew info mesh FILE");
+    if (arguments->plain_count > 1)
+        return sinew_usage_error(command, "takes one topic; see sinew info --help");
+    for (int i = 0; i < TOPIC_COUNT; i++) {
+        names[i] = topics[i].name;
+        if (strcmp(topics[i].name, word) == 0)
+            return topics[i].print();
+    }
+    const char *nearest = sinew_nearest_name(word, names, TOPIC_COUNT + 1);
+    if (nearest)
+        return sinew_usage_error(command, "unknown topic \"%s\"; did you mean \"%s\"?", word, nearest);
+    return sinew_usage_error(command, "unknown topic \"%s\"; see sinew info --help", word);
+}
+
+int sinew_command_info(int argc, char **argv)
+{
+    static const sinew_option options[] = {{"help", NULL, "this text", false}};
+    sinew_arguments arguments;
+    if (!sinew_arguments_read(&arguments, command, options, 1, argc, argv))
+        return SINEW_EXIT_USAGE;
+    int status;
+    if (sinew_option_on(&arguments, "help"))
+        status = print_help();
+    else if (arguments.plain_count == 0)
+        status = print_build();
+    else
+        status = print_topic(&arguments);
+    sinew_arguments_free(&arguments);
+    return status;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.c: command lines against a table of options, with one-line errors that name the nearest option.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+
+int sinew_usage_error(const char *command, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    /* One line, whatever a path or a value holds. */
+    for (char *c = text; *c; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+    fprintf(stderr, "sinew%s%s: %s\n", *command ? " " : "", command, text);
+    return SINEW_EXIT_USAGE;
+}
+
+static bool unknown_option(const char *command, const sinew_option *options, int32_t count, const char *name)
+{
+    enum {
+        MOST = 64
+    };
+    const char *names[MOST];
+    int32_t known = 0;
+    for (int32_t i = 0; i < count && known < MOST; i++)
+        names[known++] = options[i].name;
+    const char *similar = sinew_nearest_name(name, names, known);
+    if (similar)
+        sinew_usage_error(command, "unknown option --%s; did you mean --%s?", name, similar);
+    else
+        sinew_usage_error(command, "unknown option --%s; see sinew %s --help", name, command);
+    return false;
+}
+
+/* The option that `text` ("name" or "name=value") names, or -1. */
+static int32_t option_index(const sinew_option *options, int32_t count, const char *text)
+{
+    size_t length = strcspn(text, "=");
+    for (int32_t i = 0; i < count; i++)
+        if (strlen(options[i].name) == length && strncmp(options[i].name, text, length) == 0)
+            return i;
+    return -1;
+}
+
+/* Takes the option at argv[*position]; its value goes to `value` (the name itself for a switch). */
+static bool take_option(const sinew_arguments *a, int argc, char **argv, int *position, int32_t *index,
+                        const char **value)
+{
+    const char *text = argv[*position] + 2;
+    const char *equals = strchr(text, '=');
+    *index = option_index(a->options, a->option_count, text);
+    if (*index < 0) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+        return unknown_option(a->command, a->options, a->option_count, name);
+    }
+    const sinew_option *option = &a->options[*index];
+    if (!option->value) {
+        *value = option->name;
+        if (equals)
+            sinew_usage_error(a->command, "--%s takes no value", option->name);
+        return !equals;
+    }
+    if (equals) {
+        *value = equals + 1;
+    } else if (*position + 1 < argc) {
+        *value = argv[++*position];
+    } else {
+        sinew_usage_error(a->command, "--%s needs a value: --%s %s", option->name, option->name, option->value);
+        return false;
+    }
+    if (a->given[*index].count > 0 && !option->repeats) {
+        sinew_usage_error(a->command, "--%s is given twice", option->name);
+        return false;
+    }
+    return true;
+}
+
+bool sinew_arguments_read(sinew_arguments *a, const char *command, const sinew_option *options, int32_t option_count,
+                          int argc, char **argv)
+{
+    *a = (sinew_arguments){.command = command, .options = options, .option_count = option_count};
+    /* Each option and the plain arguments get their own run of at most argc texts. */
+    a->memory = calloc((size_t)(option_count + 1) * (size_t)(argc + 1), sizeof *a->memory);
+    a->given = calloc((size_t)option_count + 1, sizeof *a->given);
+    if (!a->memory || !a->given) {
+        sinew_usage_error(command, "out of memory");
+        sinew_arguments_free(a);
+        return false;
+    }
+    const char **plain = a->memory + (size_t)option_count * (size_t)(argc + 1);
+    a->plain = plain;
+    bool options_end = false;
+    for (int i = 1; i < argc; i++) {
+        if (!options_end && strcmp(argv[i], "--") == 0) {
+            options_end = true;
+        } else if (!options_end && strncmp(argv[i], "--", 2) == 0) {
+            int32_t index;
+            const char *value;
+            if (!take_option(a, argc, argv, &i, &index, &value)) {
+                sinew_arguments_free(a);
+                return false;
+            }
+            const char **values = a->memory + (size_t)index * (size_t)(argc + 1);
+            a->given[index].values = values;
+            values[a->given[index].count++] = value;
+        } else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0') {
+            sinew_usage_error(command, "unknown option %s; options begin with two dashes, see sinew %s --help", argv[i],
+                              command);
+            sinew_arguments_free(a);
+            return false;
+        } else {
+            plain[a->plain_count++] = argv[i];
+        }
+    }
+    return true;
+}
+
+void sinew_arguments_free(sinew_arguments *a)
+{
+    free(a->memory);
+    free(a->given);
+    a->memory = NULL;
+    a->given = NULL;
+}
+
+const char *sinew_option_text(const sinew_arguments *a, const char *name)
+{
+    int32_t index = option_index(a->options, a->option_count, name);
+    return index >= 0 && a->given[index].count > 0 ? a->given[index].values[a->given[index].count - 1] : NULL;
+}
+
+bool sinew_option_on(const sinew_arguments *a, const char *name)
+{
+    return sinew_option_text(a, name) != NULL;
+}
+
+void sinew_options_print(const sinew_option *options, int32_t option_count)
+{
+    for (int32_t i = 0; i < option_count; i++) {
+        char head[64];
+        snprintf(head, sizeof head, "--%s %s", options[i].name, options[i].value ? options[i].value : "");
+        printf("  %-22s %s\n", head, options[i].meaning);
+    }
+}
+
+bool sinew_read_integer(const char *command, const char *what, const char *text, int64_t minimum, int64_t maximum,
+                        int64_t *value)
+{
+    char *end;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end || number < minimum || number > maximum) {
+        sinew_usage_error(command, "%s: \"%s\" is not a whole number from %lld to %lld", what, text, (long long)minimum,
+                          (long long)maximum);
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+bool sinew_read_number(const char *command, const char *what, const char *text, double minimum, double maximum,
+                       double *value)
+{
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end || !isfinite(number) || number < minimum || number > maximum) {
+        sinew_usage_error(command, "%s: \"%s\" is not a number from %g to %g", what, text, minimum, maximum);
+        return false;
+    }
+    *value = number;
+    return true;
+}

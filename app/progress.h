@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * progress.h: a bar on a terminal, nothing in a pipe.
+ */
+#ifndef SINEW_PROGRESS_H
+#define SINEW_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct sinew_progress {
+    int64_t total;
+    double began, last; /* s */
+    bool shown;
+} sinew_progress;
+
+void sinew_progress_start(sinew_progress *progress, int64_t total, bool quiet);
+void sinew_progress_show(sinew_progress *progress, int64_t done, const char *note);
+double sinew_progress_end(sinew_progress *progress); /* s since the start; removes the bar */
+
+#endif

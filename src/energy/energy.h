@@ -22,6 +22,7 @@
 #ifndef SINEW_ENERGY_H
 #define SINEW_ENERGY_H
 
+#include "math/panel.h"
 #include "sinew/sinew.h"
 
 #define SINEW_STENCIL_MAX 8
@@ -121,6 +122,7 @@ typedef struct sinew_lane_variant {
     const char *name;
     int32_t width;
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
+    const sinew_panel_kernels *panels;       /* triangular solves */
     bool (*usable)(void);                    /* does this processor have it */
 } sinew_lane_variant;
 

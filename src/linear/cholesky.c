@@ -7,6 +7,8 @@
 #include <cholmod.h>
 #include <string.h>
 
+#include "linear/blas_threads.h"
+
 struct sinew_cholesky {
     sinew_allocator allocator;
     cholmod_common common;
@@ -16,24 +18,6 @@ struct sinew_cholesky {
     cholmod_factor *factor;
     cholmod_dense *solution, *work_y, *work_e; /* kept by cholmod_l_solve2 from call to call */
 };
-
-/* OpenBLAS when that is the BLAS linked; weak, so that any other will do. */
-extern void openblas_set_num_threads(int count) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
-
-static int blas_single_thread(void)
-{
-    int before = openblas_get_num_threads ? openblas_get_num_threads() : 1;
-    if (before != 1 && openblas_set_num_threads)
-        openblas_set_num_threads(1);
-    return before;
-}
-
-static void blas_restore(int before)
-{
-    if (before != 1 && openblas_set_num_threads)
-        openblas_set_num_threads(before);
-}
 
 static sinew_status fail_cholmod(const cholmod_common *common, sinew_error *error, const char *what)
 {
@@ -188,9 +172,9 @@ double *sinew_cholesky_values(sinew_cholesky *c)
 sinew_status sinew_cholesky_factorise(sinew_cholesky *c, double shift, sinew_error *error)
 {
     double beta[2] = {shift, 0};
-    int threads = blas_single_thread();
+    int threads = sinew_blas_single_thread();
     int good = cholmod_l_factorize_p(&c->matrix, beta, NULL, 0, c->factor, &c->common);
-    blas_restore(threads);
+    sinew_blas_restore(threads);
     if (!good || c->common.status < CHOLMOD_OK)
         return fail_cholmod(&c->common, error, "factorisation");
     if (c->common.status == CHOLMOD_NOT_POSDEF || c->factor->minor < c->factor->n)
@@ -209,10 +193,10 @@ sinew_status sinew_cholesky_solve(sinew_cholesky *c, const double *b, double *x,
                            .x = (void *)(uintptr_t)b, /* read only, though the view's type cannot say so */
                            .xtype = CHOLMOD_REAL,
                            .dtype = CHOLMOD_DOUBLE};
-    int threads = blas_single_thread();
+    int threads = sinew_blas_single_thread();
     int good =
         cholmod_l_solve2(CHOLMOD_A, c->factor, &right, NULL, &c->solution, NULL, &c->work_y, &c->work_e, &c->common);
-    blas_restore(threads);
+    sinew_blas_restore(threads);
     if (!good)
         return fail_cholmod(&c->common, error, "triangular solves");
     memcpy(x, c->solution->x, n * sizeof *x);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prefactor.h: a symmetric positive definite matrix, factorised once and solved very often with three right-hand sides:
+ * the global step of projective methods.
+ *
+ *     S X = B,    S [n][n] sparse,  X, B [n][3]
+ *
+ * CHOLMOD orders (nested dissection) and factorises in double; the factor is then copied, in the library's precision,
+ * into panels (math/panel.h) that the solves read as one stream. The panels are grouped into a small tree of
+ * independent parts: parts of one level run side by side, each on a vector of its own, and hand what they owe to their
+ * parents in a fixed order. The parts do not depend on the number of threads, so neither do the bits.
+ */
+#ifndef SINEW_PREFACTOR_H
+#define SINEW_PREFACTOR_H
+
+#include "base/base.h"
+#include "math/panel.h"
+
+typedef struct sinew_prefactor sinew_prefactor;
+
+/* Lower triangle by columns, rows ascending, diagonal first: column [n + 1], row and value [column[n]].
+ * SINEW_ERROR_NUMERIC when the matrix is not positive definite. `kernels` of the lanes in use. */
+sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_panel_kernels *kernels,
+                                        int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
+                                        const double *value, sinew_error *error);
+void sinew_prefactor_destroy(sinew_prefactor *prefactor);
+
+/* x = S^-1 b, both [..][4] with a zero fourth number, row i of the matrix at place[i] of the vectors (NULL: i itself).
+ * b may be x. Does not allocate. */
+void sinew_prefactor_solve(sinew_prefactor *prefactor, const int32_t *place, const sinew_real *b, sinew_real *x);
+
+int64_t sinew_prefactor_size(const sinew_prefactor *prefactor);   /* numbers in L, fillers included */
+int64_t sinew_prefactor_memory(const sinew_prefactor *prefactor); /* bytes held */
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * panel.h: dense triangular panels of a sparse Cholesky factor, applied to three right-hand sides at once.
+ *
+ * A panel is a run of columns of L with the same rows below the diagonal block. Vectors are [row][4] reals: x, y, z and
+ * an unused number, so that one instruction works on one row. The numbers lie in the order in which the solves read
+ * them:
+ *
+ *     diagonal  [column][0 .. column]      row by row, the reciprocal on the diagonal
+ *     below     [row / 4][column][4]       four rows side by side; the last four filled up with zeros
+ *
+ * Each number of L is read once per solve, as a stream; the rest fits in the cache.
+ */
+#ifndef SINEW_PANEL_H
+#define SINEW_PANEL_H
+
+#include "sinew/types.h"
+
+typedef struct sinew_panel {
+    int32_t first, column_count; /* its columns */
+    int32_t row_count;           /* rows below, a multiple of four with fillers */
+    const int32_t *rows;         /* [row_count] */
+    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] */
+    const sinew_real *below;     /* [row_count * column_count] */
+} sinew_panel;
+
+typedef struct sinew_panel_kernels {
+    /* x = L^-1 x over panels 0 .. count-1: own columns solved, rows below updated */
+    void (*forward)(const sinew_panel *panels, int32_t count, sinew_real *x);
+    /* x = L^-T x over panels count-1 .. 0: own columns from the rows below */
+    void (*backward)(const sinew_panel *panels, int32_t count, sinew_real *x);
+} sinew_panel_kernels;
+
+#endif

@@ -2,7 +2,8 @@
  *
  * decompose.h: signed SVD, polar decomposition and symmetric eigensystems of W small matrices at once.
  *
- * Matrices are row-major arrays of lanes: F[3*i + j] is row i, column j. Input of any scale and rank, finite.
+ * Matrices are row-major arrays of lanes: F[3*i + j] is row i, column j. Input of any scale and rank, finite;
+ * results do not overlap it.
  */
 #ifndef SINEW_DECOMPOSE_H
 #define SINEW_DECOMPOSE_H

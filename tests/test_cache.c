@@ -203,6 +203,42 @@ static void check_vtu(const char *folder, const char *name, int frame)
     free(file);
 }
 
+/* The library's own readers find the cells where the world has them. */
+static sinew_mesh *read_mesh(const char *folder, const char *name)
+{
+    sinew_error error = {0};
+    sinew_mesh *mesh = sinew_mesh_read(path_of(folder, name).text, NULL, &error);
+    if (!mesh)
+        fail_msg("%s", error.text);
+    return mesh;
+}
+
+static void read_back(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = read_mesh(write_all(IN_SCRATCH("back"), SINEW_CACHE_VTU, 0, 2), "run.0001.vtu");
+    assert_int_equal(sinew_mesh_vertex_count(mesh), particles);
+    assert_int_equal(sinew_mesh_tet_count(mesh), 8);
+    assert_int_equal(sinew_mesh_triangle_count(mesh), 2);
+    assert_int_equal(sinew_mesh_edge_count(mesh), 7);
+    for (int i = 0; i < 3 * particles; i++)
+        assert_true(sinew_mesh_positions(mesh)[i] == q_at(1, i / 3, i % 3));
+    for (int i = 0; i < 16; i++) {
+        assert_int_equal(sinew_mesh_tets(mesh)[i], tets_inner_first[i]);
+        assert_int_equal(sinew_mesh_tets(mesh)[16 + i], 12 + tets_inner_last[i]);
+    }
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(sinew_mesh_edges(mesh)[i], 5 + cloth_edges[i]);
+    sinew_mesh_destroy(mesh);
+
+    mesh = read_mesh(write_all(IN_SCRATCH("back"), SINEW_CACHE_OBJ, 0, 2), "run.0001.obj");
+    assert_int_equal(sinew_mesh_triangle_count(mesh), triangles);
+    sinew_mesh_destroy(mesh);
+    mesh = read_mesh(write_all(IN_SCRATCH("back"), SINEW_CACHE_GLTF, 0, 2), "run.glb");
+    assert_int_equal(sinew_mesh_triangle_count(mesh), triangles);
+    sinew_mesh_destroy(mesh);
+}
+
 static void vtu_sequence(void **state)
 {
     (void)state;
@@ -551,10 +587,10 @@ static void many_bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),        cmocka_unit_test(pc2_file),    cmocka_unit_test(obj_sequence),
-        cmocka_unit_test(vtu_sequence), cmocka_unit_test(gltf_file),   cmocka_unit_test(gltf_limits),
-        cmocka_unit_test(csv_file),     cmocka_unit_test(commas),      cmocka_unit_test(few_frames),
-        cmocka_unit_test(dropped),      cmocka_unit_test(many_bodies),
+        cmocka_unit_test(names),        cmocka_unit_test(pc2_file),  cmocka_unit_test(obj_sequence),
+        cmocka_unit_test(vtu_sequence), cmocka_unit_test(read_back), cmocka_unit_test(gltf_file),
+        cmocka_unit_test(gltf_limits),  cmocka_unit_test(csv_file),  cmocka_unit_test(commas),
+        cmocka_unit_test(few_frames),   cmocka_unit_test(dropped),   cmocka_unit_test(many_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

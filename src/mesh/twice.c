@@ -3,8 +3,8 @@
  * twice.c: cells with the same vertices, and vertices in one place or nearer than a distance.
  *
  * Cells: those whose lowest vertex is v are sorted by the others; equal ones stand side by side.
- * Vertices: those that stay are hashed by their cell in a grid as wide as the distance; all that are near enough to a
- * vertex are in the 27 cells around it. Those that stay are further apart than the distance: a cell holds few.
+ * Vertices: those that stay are hashed by their cell in a grid a few distances wide; all that are near enough to a
+ * vertex are in its cell or beside it. Those that stay are further apart than the distance: a cell holds few.
  */
 #include "mesh/facets.h"
 #include "mesh/flaws.h"
@@ -75,19 +75,39 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
 
 /* ---- Vertices ------------------------------------------------------------------------------- */
 
+#define CELL_WIDTH 4 /* distances: wide enough that most vertices need to look into few cells */
+
 typedef struct near_table {
     const sinew_real *positions;
     double distance;
+    double width;  /* of a cell */
     size_t mask;   /* buckets - 1 */
     int32_t *head; /* [buckets] last vertex that stays in a bucket, or -1 */
     int32_t *next; /* [count] the one before it, or -1 */
 } near_table;
 
-/* Cells are doubles: where a coordinate has more than 2^53 of them it is a cell of its own, which is right, because
- * then a distance below its last digit means equal. Distance 0: every value is a cell. + 0.0 turns -0 into 0. */
+/* Cells are doubles, and may be 2^53 and more: there a coordinate is a cell of its own, which is right, because then a
+ * distance below its last digit means equal. Distance 0: every value is a cell. + 0.0 turns -0 into 0. */
 static double cell_of(const near_table *table, double x)
 {
-    return (table->distance > 0 ? floor(x / table->distance) : x) + 0.0;
+    return (table->distance > 0 ? floor(x / table->width) : x) + 0.0;
+}
+
+/* The cells along one axis that may hold a vertex near x: its own, and those beside it that are within reach. */
+static int cells_within_reach(const near_table *table, double x, double cells[3])
+{
+    cells[0] = cell_of(table, x);
+    if (!(table->distance > 0))
+        return 1;
+    int count = 1;
+    double across = x / table->width - cells[0];
+    /* Beyond 2^40 cells the place inside one is too coarse to rely on. */
+    bool coarse = fabs(cells[0]) > 0x1p40;
+    if (coarse || across < 1.0 / CELL_WIDTH + 0.01)
+        cells[count++] = cells[0] - 1;
+    if (coarse || across > 1 - 1.0 / CELL_WIDTH - 0.01)
+        cells[count++] = cells[0] + 1;
+    return count;
 }
 
 static size_t bucket_of(const near_table *table, const double cell[3])
@@ -119,14 +139,17 @@ static int32_t lowest_near_in(const near_table *table, const double cell[3], int
     return lowest;
 }
 
-static int32_t lowest_near(const near_table *table, int32_t v, const double home[3])
+static int32_t lowest_near(const near_table *table, int32_t v)
 {
+    double cells[3][3];
+    int counts[3];
     int32_t lowest = v;
-    int reach = table->distance > 0 ? 1 : 0;
-    for (int i = -reach; i <= reach; i++)
-        for (int j = -reach; j <= reach; j++)
-            for (int k = -reach; k <= reach; k++) {
-                const double cell[3] = {home[0] + i, home[1] + j, home[2] + k};
+    for (int k = 0; k < 3; k++)
+        counts[k] = cells_within_reach(table, (double)table->positions[3 * (size_t)v + (size_t)k], cells[k]);
+    for (int i = 0; i < counts[0]; i++)
+        for (int j = 0; j < counts[1]; j++)
+            for (int k = 0; k < counts[2]; k++) {
+                const double cell[3] = {cells[0][i], cells[1][j], cells[2][k]};
                 lowest = lowest_near_in(table, cell, v, lowest);
             }
     return lowest;
@@ -137,12 +160,12 @@ static void fill_same(near_table *table, int32_t count, int32_t *same)
     for (size_t b = 0; b <= table->mask; b++)
         table->head[b] = -1;
     for (int32_t v = 0; v < count; v++) {
+        same[v] = lowest_near(table, v);
+        if (same[v] != v)
+            continue;
         double home[3];
         for (int k = 0; k < 3; k++)
             home[k] = cell_of(table, (double)table->positions[3 * (size_t)v + (size_t)k]);
-        same[v] = lowest_near(table, v, home);
-        if (same[v] != v)
-            continue;
         size_t bucket = bucket_of(table, home);
         table->next[v] = table->head[bucket];
         table->head[bucket] = v;
@@ -155,7 +178,8 @@ sinew_status sinew_same_vertices(const sinew_allocator *allocator, const sinew_r
     size_t buckets = 16;
     while (buckets < (size_t)count)
         buckets *= 2;
-    near_table table = {.positions = positions, .distance = distance, .mask = buckets - 1};
+    near_table table = {
+        .positions = positions, .distance = distance, .width = CELL_WIDTH * distance, .mask = buckets - 1};
     table.head = sinew_allocate(allocator, buckets, sizeof *table.head);
     table.next = sinew_allocate(allocator, (size_t)count, sizeof *table.next);
     sinew_status status = SINEW_OK;

@@ -20,6 +20,7 @@ typedef struct command {
 static const command commands[] = {
     {"run", "simulate a scene and write what other programs open", sinew_command_run},
     {"info", "solvers, energies, scenes, a mesh, this build", sinew_command_info},
+    {"mesh", "check, fix and convert meshes", sinew_command_mesh},
 };
 enum {
     COMMAND_COUNT = sizeof commands / sizeof commands[0]

@@ -5,6 +5,7 @@
  * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its
  * own round-off and falls no further), on the time budget, or when the solver itself says so.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -109,6 +110,17 @@ static bool finished(const sinew_solve *s, double before)
            (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
+/* Positions are known to `step`, the distance to the next number, so forces to stiffness times step. An energy is
+ * summed from terms as large as stiffness times length squared, whatever is left of them: a stiff body near its rest
+ * shape has a small energy with a large error. */
+static void set_noise(sinew_solve *s)
+{
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    const double step = sinew_objective_round_off(s->objective, s->q), length = step / epsilon;
+    s->noise = s->stiffness * step;
+    s->value_noise = sqrt((double)s->objective->particle_count) * s->noise * length;
+}
+
 static void start(sinew_solve *s)
 {
     s->gradient_known = false;
@@ -116,7 +128,7 @@ static void start(sinew_solve *s)
     s->linear_iterations = 0;
     s->row_count = 0;
     sinew_solve_evaluate(s);
-    s->noise = s->stiffness * sinew_objective_round_off(s->objective, s->q);
+    set_noise(s);
     s->scale = fmax(s->residual, s->noise);
 }
 

@@ -20,9 +20,9 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
     if (after <= before + DELTA * alpha * slope)
         return true;
     /* Sums of many terms agree to about this much of their size. */
-    const double round_off = sizeof(sinew_real) == 4 ? 1e-5 : 1e-11;
-    double size = fabs(s->terms.inertia) + fabs(s->terms.elastic);
-    return after <= before + round_off * size && slope_after <= (2 * DELTA - 1) * slope;
+    const double sum_error = sizeof(sinew_real) == 4 ? 1e-5 : 1e-11;
+    const double noise = s->value_noise + sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
+    return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
 }
 
 /* Where the parabola through g(0), g'(0) and g(alpha) is lowest, kept within bounds. */

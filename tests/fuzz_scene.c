@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_scene.c: scene text from anywhere, with a setting taken from its first line when that begins with '#'. Memory is
+ * capped so that a large mesh is an error, not a wait. What is small
+ * and loads also takes a step.
+ *
+ *     tests/fuzz_scene -max_len=4096 CORPUS scenes
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/scene_reader.h"
+
+enum {
+    LARGEST_BLOCK = 1 << 16,
+    LARGEST_SUM = 1 << 23
+};
+
+static void *capped_allocate(void *context, size_t size, size_t alignment)
+{
+    size_t *left = context;
+    if (size > LARGEST_BLOCK || size > *left)
+        return NULL;
+    *left -= size;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void capped_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t left = LARGEST_SUM;
+    char *text = malloc(size + 1);
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    char *body = text, *newline = text[0] == '#' ? strchr(text, '\n') : NULL;
+    const char *settings[1] = {text + 1};
+    sinew_scene_def def = sinew_default_scene_def();
+    def.allocator = (sinew_allocator){capped_allocate, capped_release, &left};
+    /* A folder without files: what a scene names is not there. */
+    def.path = "/nonexistent/fuzz.json";
+    if (newline) {
+        *newline = '\0';
+        body = newline + 1;
+        def.settings = settings;
+        def.setting_count = 1;
+    }
+    sinew_error error;
+    sinew_scene *scene = sinew_scene_parse(body, size - (size_t)(body - text), &def, &error);
+    if (scene && sinew_world_particle_count(sinew_scene_world(scene)) < 200)
+        sinew_world_step(sinew_scene_world(scene), NULL);
+    sinew_scene_destroy(scene);
+    free(text);
+    return 0;
+}

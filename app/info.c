@@ -55,9 +55,13 @@ static void print_parameters(const sinew_parameter *parameters, int32_t count)
             print_choices(p);
         } else {
             printf("%g%s%s, ", p->preset, *p->unit ? " " : "", p->unit);
-            printf(isfinite(p->minimum) ? "%s %g" : "any", p->open_minimum ? ">" : ">=", p->minimum);
-            if (isfinite(p->maximum))
-                printf(" and %s %g", p->open_maximum ? "<" : "<=", p->maximum);
+            bool low = isfinite(p->minimum), high = isfinite(p->maximum);
+            if (low)
+                printf("%s %g", p->open_minimum ? ">" : ">=", p->minimum);
+            if (high)
+                printf("%s%s %g", low ? " and " : "", p->open_maximum ? "<" : "<=", p->maximum);
+            if (!low && !high)
+                printf("any");
         }
         printf(". %s\n", p->meaning);
     }
@@ -74,7 +78,7 @@ static void print_capabilities(uint32_t bits)
             printf("%s%s", any ? ", " : "", names[i]);
             any = true;
         }
-    printf(any ? "\n" : "none\n");
+    puts(any ? "" : "none");
 }
 
 static int print_energies(void)

@@ -470,7 +470,8 @@ static int run_scene(run *r)
         return SINEW_EXIT_USAGE;
     if (!quiet && *sinew_scene_notes(r->scene))
         fprintf(stderr, "%s\n", sinew_scene_notes(r->scene));
-    struct sigaction action = {.sa_handler = on_interrupt};
+    /* A second interrupt ends the program at once. */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sinew_progress progress;
     sinew_progress_start(&progress, r->frames * per_frame, quiet);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "io/file.h"
 #include "io/scene_reader.h"
 #include "io/scene_words.h"
 #include "schema_check.h"
@@ -126,6 +127,31 @@ static void test_every_scene_loads_and_steps(void **state)
 {
     (void)state;
     each_scene(load_and_step, NULL);
+}
+
+/* What the comment of the scene promises: the free end sinks by density g L^2 / (2 young). */
+static void test_hanging_bar_sinks_as_it_says(void **state)
+{
+    (void)state;
+    sinew_scene_def def = sinew_default_scene_def();
+    def.path = SINEW_SOURCE_DIR "/scenes/hanging_bar.json";
+    sinew_scene *scene = sinew_scene_read(&def, NULL);
+    assert_non_null(scene);
+    sinew_world_step(sinew_scene_world(scene), NULL);
+    const sinew_real *rest = sinew_mesh_positions(sinew_body_mesh(sinew_scene_world(scene), (sinew_body){0}));
+    int32_t count, free_end = 0;
+    sinew_real *q = positions_of(scene, &count);
+    double sunk = 0;
+    for (int32_t i = 0; i < count; i++)
+        if (rest[3 * i + 1] < -0.999) {
+            sunk += (double)rest[3 * i + 1] - (double)q[3 * i + 1];
+            free_end++;
+        }
+    assert_int_equal(free_end, 16);
+    double expected = 1000 * 9.81 / (2 * 2e6);
+    assert_true(fabs(sunk / free_end - expected) < 0.05 * expected);
+    free(q);
+    sinew_scene_destroy(scene);
 }
 
 /* ---- Wrong scenes ---------------------------------------------------------------------------- */
@@ -762,6 +788,60 @@ static void test_schema_tells_right_from_wrong(void **state)
     json_decref(schema);
 }
 
+/* ---- Documentation --------------------------------------------------------------------------- */
+
+static char *read_page(void)
+{
+    sinew_allocator system = sinew_allocator_or_system(NULL);
+    size_t size;
+    char *page = sinew_file_read(SINEW_SOURCE_DIR "/docs/scene.md", &system, &size, NULL);
+    assert_non_null(page);
+    return page;
+}
+
+static void test_page_example_loads_and_steps(void **state)
+{
+    (void)state;
+    char *page = read_page();
+    char *begin = strstr(page, "```json\n"), *end = begin ? strstr(begin + 8, "```") : NULL;
+    assert_non_null(end);
+    *end = '\0';
+    sinew_scene *scene = parse(begin + 8);
+    assert_string_equal(sinew_scene_name(scene), "example");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(sinew_world_step(sinew_scene_world(scene), NULL) & UNWANTED, 0);
+    sinew_scene_destroy(scene);
+    free(page);
+}
+
+/* Every key of a shape, but those that come from descriptors, stands in the page. */
+static void check_documented(const char *page, const sinew_shape *shape)
+{
+    for (int32_t i = 0; i < shape->field_count; i++) {
+        char key[64], quoted[64];
+        snprintf(key, sizeof key, "`%s`", shape->fields[i].name);
+        snprintf(quoted, sizeof quoted, "\"%s\"", shape->fields[i].name);
+        if (!strstr(page, key) && !strstr(page, quoted))
+            fail_msg("docs/scene.md does not name %s of a %s", key, shape->name);
+        if (shape->fields[i].shape)
+            check_documented(page, shape->fields[i].shape);
+    }
+}
+
+static void test_page_names_every_key(void **state)
+{
+    (void)state;
+    char *page = read_page();
+    check_documented(page, &sinew_scene_shape);
+    check_documented(page, &sinew_selection_shape);
+    for (int32_t i = 0; sinew_generator_name(i); i++) {
+        sinew_field fields[SINEW_FIELD_MAX];
+        int32_t count = sinew_generator_fields(sinew_generator_name(i), fields);
+        check_documented(page, &(sinew_shape){.name = sinew_generator_name(i), .fields = fields, .field_count = count});
+    }
+    free(page);
+}
+
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 static void test_usage_errors(void **state)
@@ -785,6 +865,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_scene_loads_and_steps),
+        cmocka_unit_test(test_hanging_bar_sinks_as_it_says),
         cmocka_unit_test(test_wrong_scenes_name_place_and_remedy),
 #ifdef SINEW_SINGLE
         cmocka_unit_test(test_numbers_beyond_single_are_refused),
@@ -804,6 +885,8 @@ int main(void)
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_published_schema_is_the_readers),
         cmocka_unit_test(test_schema_tells_right_from_wrong),
+        cmocka_unit_test(test_page_example_loads_and_steps),
+        cmocka_unit_test(test_page_names_every_key),
         cmocka_unit_test(test_usage_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

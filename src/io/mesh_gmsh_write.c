@@ -139,13 +139,29 @@ static void print_block_4(FILE *stream, bool binary, int dimension, int flag, in
     }
 }
 
+/* gmsh makes an entity when it meets a block of its nodes, even an empty one, and refuses cells of an entity it has not
+ * met. So every kind of cell gets a block, and the last one holds all vertices. */
+static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binary)
+{
+    cell_kind kinds[KINDS];
+    list_kinds(mesh, kinds);
+    int last = 0, blocks = 0;
+    for (int i = 0; i < KINDS; i++) {
+        last = kinds[i].count > 0 ? i : last;
+        blocks += kinds[i].count > 0;
+    }
+    print_section_4(stream, binary, "Nodes", blocks > 0 ? blocks : 1, sinew_mesh_vertex_count(mesh));
+    for (int i = 0; i < last; i++)
+        if (kinds[i].count > 0)
+            print_block_4(stream, binary, i + 1, 0, 0);
+    print_block_4(stream, binary, last + 1, 0, sinew_mesh_vertex_count(mesh));
+}
+
 static void print_nodes_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
     int32_t count = sinew_mesh_vertex_count(mesh);
-    int dimension = sinew_mesh_tet_count(mesh) ? 3 : sinew_mesh_triangle_count(mesh) ? 2 : 1;
-    print_section_4(stream, binary, "Nodes", 1, count);
-    print_block_4(stream, binary, dimension, 0, count);
+    print_node_blocks_4(mesh, stream, binary);
     for (int32_t i = 0; i < count; i++) {
         if (binary)
             put_size(stream, (uint64_t)i + 1);

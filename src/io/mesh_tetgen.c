@@ -5,9 +5,7 @@
  * Source: Hang Si, "TetGen: a Delaunay-based quality tetrahedral mesh generator", user's manual, chapter "File
  * formats". Whichever of the names is given, .node and .ele are read, and .face and .edge when they lie beside. Whether
  * vertices count from 0 or from 1 shows in the number of the first one. Attributes and markers are skipped; of ten-node
- * tetrahedra the first four nodes are read. TetGen turns its tetrahedra the other way round than sinew/mesh.h wants
- * (positive by its own orient3d, which is negative by ours), so they are left as the file has them: what
- * sinew_mesh_check calls inverted, sinew_mesh_fix turns.
+ * tetrahedra the first four nodes are read. Known limit: regions and markers, which could tell materials apart, are lost.
  */
 #include "io/mesh_file.h"
 

@@ -4,7 +4,9 @@
  */
 #include "io/mesh_file.h"
 
+#include <float.h>
 #include <locale.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -133,6 +135,16 @@ static sinew_status write_files(const sinew_mesh_kind *kind, const sinew_mesh *m
     return status;
 }
 
+/* The largest coordinate that a single precision file can hold. */
+static bool fits_single(const sinew_mesh *mesh)
+{
+    const sinew_real *q = sinew_mesh_positions(mesh);
+    for (size_t i = 0; i < 3 * (size_t)sinew_mesh_vertex_count(mesh); i++)
+        if (fabs((double)q[i]) > (double)FLT_MAX)
+            return false;
+    return true;
+}
+
 static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                   sinew_mesh_format format, sinew_error *error)
 {
@@ -140,9 +152,13 @@ static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh 
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s: the format asked for is not one of '%s' files; leave it to the ending", path,
                           ending_of(path));
-    if (kind->needs_triangles && sinew_mesh_triangle_count(mesh) == 0)
+    if (kind->only_triangles && sinew_mesh_triangle_count(mesh) == 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: '%s' files hold only triangles and the mesh has none",
                           path, ending_of(path));
+    if (kind->only_triangles && !fits_single(mesh))
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "%s: '%s' files are single precision, which cannot hold a coordinate of the mesh", path,
+                          ending_of(path));
     return SINEW_OK;
 }
 

@@ -45,8 +45,8 @@ typedef struct sinew_mesh_kind {
     bool (*read)(const sinew_source *source, sinew_draft *draft);
     /* One file for each ending that has a printer: the first under the path itself when the format is one file. */
     sinew_mesh_print *print[SINEW_MESH_ENDINGS];
-    bool several_files;   /* each ending is a file of its own, and all are written */
-    bool needs_triangles; /* a file without triangles means nothing */
+    bool several_files;  /* each ending is a file of its own, and all are written */
+    bool only_triangles; /* and those in single precision: STL */
 } sinew_mesh_kind;
 
 extern const sinew_mesh_kind sinew_mesh_kind_gmsh;

@@ -274,5 +274,5 @@ const sinew_mesh_kind sinew_mesh_kind_stl = {
     .surface = true,
     .read = read_stl,
     .print = {print_stl},
-    .needs_triangles = true,
+    .only_triangles = true,
 };

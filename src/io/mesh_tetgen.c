@@ -5,7 +5,8 @@
  * Source: Hang Si, "TetGen: a Delaunay-based quality tetrahedral mesh generator", user's manual, chapter "File
  * formats". Whichever of the names is given, .node and .ele are read, and .face and .edge when they lie beside. Whether
  * vertices count from 0 or from 1 shows in the number of the first one. Attributes and markers are skipped; of ten-node
- * tetrahedra the first four nodes are read. Known limit: regions and markers, which could tell materials apart, are lost.
+ * tetrahedra the first four nodes are read. Known limit: regions and markers, which could tell materials apart, are
+ * lost.
  */
 #include "io/mesh_file.h"
 

@@ -299,7 +299,9 @@ static bool skip_field(vtk_reader *reader)
 {
     sinew_token word;
     int64_t count;
-    if (!sinew_text_next(&reader->text, &word) || !sinew_text_count(&reader->text, 8, "arrays", &count))
+    if (!sinew_text_next(&reader->text, &word))
+        return sinew_text_fail(&reader->text, reader->text.end, "the file ends inside FIELD");
+    if (!sinew_text_count(&reader->text, 8, "arrays", &count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         if (!skip_array(reader))

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mesh_gltf_data.h: the buffers and accessors of a glTF file: where its numbers lie, checked before they are read.
+ */
+#ifndef SINEW_MESH_GLTF_DATA_H
+#define SINEW_MESH_GLTF_DATA_H
+
+#include <jansson.h>
+
+#include "io/mesh_file.h"
+#include "io/mesh_scalar.h"
+
+/* Nodes may place one mesh many times. So many corners a byte of the file are a scene, and more an attack. */
+enum {
+    SINEW_GLTF_CORNERS_PER_BYTE = 16
+};
+
+typedef struct sinew_gltf_buffer {
+    const unsigned char *bytes;
+    size_t size;
+    char *owned;
+} sinew_gltf_buffer;
+
+typedef struct sinew_gltf_reader {
+    const sinew_source *source;
+    sinew_draft *draft;
+    json_t *root;
+    const unsigned char *chunk; /* binary chunk of a .glb, or NULL */
+    size_t chunk_size;
+    sinew_gltf_buffer *buffers; /* [buffer_count], opened when first used */
+    size_t buffer_count;
+    unsigned char *visited; /* [node_count] */
+    size_t node_count;
+    int64_t corner_budget;
+} sinew_gltf_reader;
+
+/* Numbers laid out in a buffer. */
+typedef struct sinew_gltf_accessor {
+    const unsigned char *bytes;
+    size_t stride;
+    int64_t count;
+    sinew_scalar type;
+    double scale; /* of normalized integers; 1 otherwise */
+} sinew_gltf_accessor;
+
+/* Each writes the error and returns false. */
+bool sinew_gltf_fail(const sinew_gltf_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
+bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader);
+
+/* A whole number of an object, at least 0; `missing` stands in for one that is not there (-1: it must be). */
+bool sinew_gltf_integer(const sinew_gltf_reader *reader, const json_t *object, const char *key, int64_t missing,
+                        int64_t *value);
+/* An entry of one of the arrays at the root, such as accessors[3]; NULL and an error when there is none. */
+const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *array, int64_t index);
+
+/* Opens buffers when they are first needed. Every element of the accessor lies within its buffer. */
+bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const char *shape, size_t components,
+                              sinew_gltf_accessor *accessor);
+bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader);
+void sinew_gltf_release(sinew_gltf_reader *reader);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_mesh_gltf.c: libFuzzer feeds the reader of glTF files, JSON and binary, with one buffer beside.
+ */
+#include "mesh_entry.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
+{
+    return mesh_entry_fuzz("fuzz.gltf", bytes, size);
+}

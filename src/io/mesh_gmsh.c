@@ -229,9 +229,9 @@ static bool read_nodes_4(gmsh_reader *reader)
     return true;
 }
 
-static bool read_nodes(gmsh_reader *reader)
+/* `at` is where the section starts. */
+static bool read_nodes(gmsh_reader *reader, const char *at)
 {
-    const char *at = reader->text.at;
     if (reader->has_nodes)
         return sinew_text_fail(&reader->text, at, "a second $Nodes section: save one mesh per file");
     if (!(reader->version_4 ? read_nodes_4(reader) : read_nodes_2(reader)))
@@ -404,11 +404,10 @@ static bool read_elements_4(gmsh_reader *reader)
     return true;
 }
 
-static bool read_elements(gmsh_reader *reader)
+static bool read_elements(gmsh_reader *reader, const char *at)
 {
     if (!reader->has_nodes)
-        return sinew_text_fail(&reader->text, reader->text.at,
-                               "$Elements stands before $Nodes: open and save the file with gmsh");
+        return sinew_text_fail(&reader->text, at, "$Elements stands before $Nodes: open and save the file with gmsh");
     return reader->version_4 ? read_elements_4(reader) : read_elements_2(reader);
 }
 
@@ -474,11 +473,11 @@ static bool read_sections(gmsh_reader *reader)
     while (sinew_text_next(&reader->text, &name)) {
         if (sinew_token_is(name, "$Nodes")) {
             sinew_text_skip_line(&reader->text);
-            if (!read_nodes(reader) || !sinew_text_expect(&reader->text, "$EndNodes"))
+            if (!read_nodes(reader, name.at) || !sinew_text_expect(&reader->text, "$EndNodes"))
                 return false;
         } else if (sinew_token_is(name, "$Elements")) {
             sinew_text_skip_line(&reader->text);
-            return read_elements(reader) && sinew_text_expect(&reader->text, "$EndElements");
+            return read_elements(reader, name.at) && sinew_text_expect(&reader->text, "$EndElements");
         } else if (!skip_section(reader, name)) {
             return false;
         }

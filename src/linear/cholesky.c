@@ -172,7 +172,7 @@ double *sinew_cholesky_values(sinew_cholesky *c)
 sinew_status sinew_cholesky_factorise(sinew_cholesky *c, double shift, sinew_error *error)
 {
     double beta[2] = {shift, 0};
-    int threads = sinew_blas_single_thread();
+    const sinew_thread_setting threads = sinew_blas_single_thread();
     int good = cholmod_l_factorize_p(&c->matrix, beta, NULL, 0, c->factor, &c->common);
     sinew_blas_restore(threads);
     if (!good || c->common.status < CHOLMOD_OK)
@@ -193,7 +193,7 @@ sinew_status sinew_cholesky_solve(sinew_cholesky *c, const double *b, double *x,
                            .x = (void *)(uintptr_t)b, /* read only, though the view's type cannot say so */
                            .xtype = CHOLMOD_REAL,
                            .dtype = CHOLMOD_DOUBLE};
-    int threads = sinew_blas_single_thread();
+    const sinew_thread_setting threads = sinew_blas_single_thread();
     int good =
         cholmod_l_solve2(CHOLMOD_A, c->factor, &right, NULL, &c->solution, NULL, &c->work_y, &c->work_e, &c->common);
     sinew_blas_restore(threads);

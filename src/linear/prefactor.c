@@ -76,7 +76,7 @@ static void choose_methods(cholmod_common *common)
 
 static cholmod_factor *factorise(cholmod_sparse *matrix, cholmod_common *common, sinew_error *error)
 {
-    int threads = sinew_blas_single_thread();
+    const sinew_thread_setting threads = sinew_blas_single_thread();
     cholmod_factor *factor = cholmod_l_analyze(matrix, common);
     if (factor && !cholmod_l_factorize(matrix, factor, common))
         cholmod_l_free_factor(&factor, common);

@@ -115,6 +115,17 @@ static void choose_methods(cholmod_common *common)
 #endif
 }
 
+/* What cholmod_l_solve2 would allocate in the first solve. Made here because CHOLMOD 3.0.14 goes on without work_y when
+ * that allocation fails and the next one succeeds. */
+static bool allocate_work(sinew_cholesky *c)
+{
+    const size_t n = c->matrix.nrow, extra = c->factor->is_super && c->factor->maxesize ? c->factor->maxesize : 1;
+    c->solution = cholmod_l_allocate_dense(n, 1, n, CHOLMOD_REAL, &c->common);
+    c->work_y = cholmod_l_allocate_dense(n, 1, n, CHOLMOD_REAL, &c->common);
+    c->work_e = cholmod_l_allocate_dense(extra, 1, extra, CHOLMOD_REAL, &c->common);
+    return c->solution && c->work_y && c->work_e;
+}
+
 sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t count, const int32_t *column,
                                       const int32_t *row, sinew_error *error)
 {
@@ -140,6 +151,11 @@ sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t 
     c->factor = cholmod_l_analyze(&c->matrix, &c->common);
     if (!c->factor) {
         fail_cholmod(&c->common, error, "analysis of the sparse matrix");
+        sinew_cholesky_destroy(c);
+        return NULL;
+    }
+    if (!allocate_work(c)) {
+        sinew_fail_memory(error, "the work space of triangular solves");
         sinew_cholesky_destroy(c);
         return NULL;
     }

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 # What a program that links the static library must name besides it.
 set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lm")
-set(SINEW_STATIC_PACKAGES "openblas jansson assimp zlib")
+set(SINEW_STATIC_PACKAGES "openblas jansson zlib")
 if(OpenMP_C_FLAGS)
   string(APPEND SINEW_STATIC_LIBRARIES " ${OpenMP_C_FLAGS}")
 endif()

@@ -214,7 +214,7 @@ SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_re
 
 /* By the ending of the path: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .node/.ele (TetGen: either name
  * reads both files), .mesh (Medit ASCII), .vtk (legacy, ASCII and binary), .vtu (ASCII, base64 and raw
- * appended), .obj .ply .stl .off .gltf .glb (surfaces, through assimp). Cells of other kinds are ignored
+ * appended), .obj .ply .stl .off .gltf .glb (surfaces). Cells of other kinds are ignored
  * and named in the notes. A refused file's error names the path and, for text, the line. */
 SINEW_API sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error);
 

@@ -73,7 +73,7 @@ SINEW_API void sinew_set_assert_handler(sinew_assert_handler *handler, void *con
 
 /* Memory hooks of one world or mesh. `allocate` returns NULL on failure; `alignment` is a power of two,
  * at least 16. Left zero-filled, the system's allocator is used. The hooks must outlive the object.
- * Does not cover what third-party libraries (CHOLMOD, jansson, assimp) allocate for themselves. */
+ * Does not cover what third-party libraries (CHOLMOD, jansson) allocate for themselves. */
 typedef struct sinew_allocator {
     void *(*allocate)(void *context, size_t size, size_t alignment);
     void (*release)(void *context, void *memory);

@@ -15,7 +15,8 @@ source=$root/examples/hello/hello.c
 for package in sinew sinew_single; do
     cc -std=c17 -Wall -Wextra -Werror "$source" $(pkg-config --cflags --libs $package) \
         -Wl,-rpath,"$libraries" -o "$prefix/hello_$package"
-    ldd "$prefix/hello_$package" | grep -q "$libraries/lib$package.so.0" # the installed one, not another
+    linked=$(ldd "$prefix/hello_$package")
+    grep -qF "$libraries/lib$package.so.0" <<<"$linked" # the installed one, not another
     "$prefix/hello_$package"
     cc -std=c17 "$source" $(pkg-config --cflags $package) "$libraries/lib$package.a" \
         $(pkg-config --static --libs $package | sed "s/-l$package\\>//") -o "$prefix/hello_${package}_static"

@@ -273,7 +273,8 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     run_tasks(o, &(task_pass){.what = OP_GRADIENT, .x = q});
     double value = add_own_terms(o, q, sum_tasks(o), terms);
     const double scale = 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++) {
         sinew_real s[4] = {0, 0, 0, 0};
         if (!o->pinned[i]) {
@@ -300,7 +301,8 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
 {
     run_tasks(o, &(task_pass){.what = OP_PRODUCT, .x = p});
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++) {
         sinew_real s[4] = {0, 0, 0, 0};
         if (!o->pinned[i]) {
@@ -333,7 +335,8 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
 {
     memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
     /* Kernels run in parallel, the sums go task after task: the order, and so the bits, stay the same. */
-#pragma omp parallel for ordered schedule(static, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
+#pragma omp parallel for ordered schedule(static, 1)                                                                   \
+    num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_real *values = sinew_task_blocks(o, &o->tasks[t], q, project);
 #pragma omp ordered
@@ -364,6 +367,44 @@ double sinew_objective_round_off(const sinew_objective *o, const sinew_real *q)
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
         largest = fmax(largest, fabs((double)q[i]));
     return largest * (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON);
+}
+
+/* ---- Local steps ----------------------------------------------------------------------------- */
+
+void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_step *step, void *context,
+                           sinew_real *out)
+{
+#pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_real *local = own_scratch(o);
+        gather_points(task, x, local);
+        kernel.x = local;
+        kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
+        memset(kernel.g, 0, 4 * (size_t)task->chunk->slot_count * sizeof *kernel.g);
+        step(context, t, &kernel);
+    }
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        sinew_real s[4] = {0, 0, 0, 0};
+        if (!o->pinned[i])
+            sum_slots(o, i, s);
+        memcpy(out + 4 * (size_t)i, s, sizeof s);
+    }
+}
+
+void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew_real *q, sinew_real *out)
+{
+    const double scale = 1 / (o->h * o->h);
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t i = 0; i < o->particle_count; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3 && !o->pinned[i]; c++, at++)
+            out[at] += o->quasistatic
+                           ? o->force[at]
+                           : (sinew_real)((double)o->mass[i] * scale * ((double)o->q_tilde[at] - s * (double)q[at]));
 }
 
 /* ---- Momenta ------------------------------------------------------------------------------- */

@@ -91,6 +91,14 @@ double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
 void sinew_objective_determinants(sinew_objective *objective, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted);
 
+/* A local step of a projective method: `step` gets the kernel of each task with x and g set (and g zeroed), and may run
+ * any operation on it; out = the sum of what it left in g, zero at pins. Tasks run in parallel. */
+typedef void sinew_local_step(void *context, int32_t task, sinew_kernel *kernel);
+void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
+                           sinew_real *out);
+/* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */
+void sinew_objective_add_inertia(const sinew_objective *objective, double s, const sinew_real *q, sinew_real *out);
+
 /* For the files of this room: the Hessian blocks of one chunk at q, in the calling thread's scratch,
  * [group_count][block_count][9][W] (energy.h). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, const sinew_task *task, const sinew_real *q,

@@ -78,6 +78,15 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->gradient_known = true;
 }
 
+void sinew_solve_start(sinew_solve *s, int start)
+{
+    sinew_objective *o = s->objective;
+    if (start != 0 || o->quasistatic)
+        return;
+    memcpy(s->q, o->q_tilde, 4 * (size_t)o->particle_count * sizeof *s->q);
+    s->gradient_known = false;
+}
+
 static void record(sinew_solve *s, int32_t iteration, double began)
 {
     sinew_objective *o = s->objective;
@@ -96,6 +105,17 @@ static void record(sinew_solve *s, int32_t iteration, double began)
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
         s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->h);
     sinew_objective_momenta(o, s->q, s->velocity, row->linear_momentum, row->angular_momentum);
+}
+
+/* About g(q) - min g: half the gradient times the Newton-like step A^-1 gradient; exact for a quadratic g with Hessian
+ * A. */
+static double estimate_gap(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    if (!s->ops->precondition)
+        return HUGE_VAL;
+    s->ops->precondition(s, s->gradient, s->velocity);
+    return 0.5 * sinew_dot(s->gradient, s->velocity, o->particle_count, o->thread_count);
 }
 
 static bool converged(const sinew_solve *s)
@@ -170,6 +190,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
                                   .elastic = s->terms.elastic,
                                   .residual = s->residual,
                                   .relative_residual = s->scale > 0 ? s->residual / s->scale : 0,
+                                  .gap = bits & SINEW_STEP_NOT_FINITE ? HUGE_VAL : estimate_gap(s),
                                   .linear_iterations = s->linear_iterations};
     return bits;
 }

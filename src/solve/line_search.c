@@ -13,6 +13,9 @@
 #define SHRINK_LEAST 0.1 /* bounds of one backtracking step */
 #define SHRINK_MOST  0.5
 #define ALPHA_LEAST  1e-12
+#define ALPHA_MOST   10.0
+#define CURVATURE    0.9
+#define TRIALS_MOST  40
 
 static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
                         double slope_after)
@@ -33,27 +36,101 @@ static double shrink(double before, double after, double alpha, double slope)
     return fmin(fmax(best, SHRINK_LEAST * alpha), SHRINK_MOST * alpha);
 }
 
-double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
+/* One point along the direction. */
+typedef struct point {
+    double alpha, value, slope;
+    sinew_terms terms;
+} point;
+
+static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_real *trial, sinew_real *trial_gradient)
 {
     sinew_objective *o = s->objective;
     const int32_t n = o->particle_count, threads = o->thread_count;
-    const double before = s->terms.inertia + s->terms.elastic;
-    const double slope = sinew_dot(s->gradient, d, n, threads);
-    if (!(slope < 0))
+    point p = {.alpha = alpha};
+    sinew_combine(trial, s->q, (sinew_real)alpha, d, n, threads);
+    p.value = sinew_objective_gradient(o, trial, trial_gradient, &p.terms);
+    p.slope = isfinite(p.value) ? sinew_dot(trial_gradient, d, n, threads) : HUGE_VAL;
+    return p;
+}
+
+/* The point that was tried last becomes the iterate. */
+static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
+{
+    const int32_t n = s->objective->particle_count;
+    memcpy(s->q, trial, 4 * (size_t)n * sizeof *trial);
+    memcpy(s->gradient, trial_gradient, 4 * (size_t)n * sizeof *trial);
+    s->terms = p->terms;
+    s->residual = sinew_norm(s->gradient, n, s->objective->thread_count);
+    return p->alpha;
+}
+
+static point first_point(const sinew_solve *s, const sinew_real *d)
+{
+    const sinew_objective *o = s->objective;
+    return (point){.value = s->terms.inertia + s->terms.elastic,
+                   .slope = sinew_dot(s->gradient, d, o->particle_count, o->thread_count)};
+}
+
+double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
+{
+    const point start = first_point(s, d);
+    if (!(start.slope < 0))
         return 0;
     for (double alpha = 1; alpha > ALPHA_LEAST;) {
-        sinew_terms terms;
-        sinew_combine(trial, s->q, (sinew_real)alpha, d, n, threads);
-        double after = sinew_objective_gradient(o, trial, trial_gradient, &terms);
-        double slope_after = isfinite(after) ? sinew_dot(trial_gradient, d, n, threads) : HUGE_VAL;
-        if (isfinite(after) && good_enough(s, before, after, alpha, slope, slope_after)) {
-            memcpy(s->q, trial, 4 * (size_t)n * sizeof *trial);
-            memcpy(s->gradient, trial_gradient, 4 * (size_t)n * sizeof *trial);
-            s->terms = terms;
-            s->residual = sinew_norm(s->gradient, n, threads);
-            return alpha;
-        }
-        alpha = shrink(before, after, alpha, slope);
+        const point p = try_point(s, d, alpha, trial, trial_gradient);
+        if (isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope))
+            return accept(s, &p, trial, trial_gradient);
+        alpha = shrink(start.value, p.value, alpha, start.slope);
     }
     return 0;
+}
+
+/* ---- Strong Wolfe ---------------------------------------------------------------------------- */
+
+/* Between `low`, the best point so far, and `high`: bisect until the slope is flat enough. */
+static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
+                   sinew_real *trial_gradient)
+{
+    for (int i = 0; i < TRIALS_MOST; i++) {
+        const point p = try_point(s, d, 0.5 * (low.alpha + high.alpha), trial, trial_gradient);
+        if (!isfinite(p.value) || !good_enough(s, start.value, p.value, p.alpha, start.slope, p.slope) ||
+            p.value > low.value) {
+            high = p;
+            continue;
+        }
+        if (fabs(p.slope) <= -CURVATURE * start.slope)
+            return accept(s, &p, trial, trial_gradient);
+        if (p.slope * (high.alpha - low.alpha) >= 0)
+            high = low;
+        low = p;
+    }
+    if (low.alpha == 0)
+        return 0;
+    low = try_point(s, d, low.alpha, trial, trial_gradient);
+    return accept(s, &low, trial, trial_gradient);
+}
+
+double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
+{
+    const point start = first_point(s, d);
+    point last = start;
+    if (!(start.slope < 0))
+        return 0;
+    for (double alpha = 1;; alpha = fmin(2 * alpha, ALPHA_MOST)) {
+        const point p = try_point(s, d, alpha, trial, trial_gradient);
+        bool enough = isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope);
+        if (!enough || (last.alpha > 0 && p.value >= last.value))
+            return zoom(s, d, start, last, p, trial, trial_gradient);
+        if (fabs(p.slope) <= -CURVATURE * start.slope || alpha >= ALPHA_MOST)
+            return accept(s, &p, trial, trial_gradient);
+        if (p.slope >= 0)
+            return zoom(s, d, start, p, last, trial, trial_gradient);
+        last = p;
+    }
+}
+
+double sinew_full_step(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
+{
+    const point p = try_point(s, d, 1, trial, trial_gradient);
+    return accept(s, &p, trial, trial_gradient);
 }

@@ -15,6 +15,14 @@
  * round-off hides the decrease, by the slope at the new point (Hager and Zhang 2005, approximate Wolfe): slope' <= (2
  * delta - 1) slope with the value not above g(q) by more than round-off. Too long a step shrinks by quadratic
  * interpolation. */
-double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
+typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
+sinew_search sinew_line_search;
+
+/* The same bargain, with alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope|
+ * (Nocedal and Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always show positive curvature. */
+sinew_search sinew_line_search_wolfe;
+
+/* alpha = 1, whatever g does. */
+sinew_search sinew_full_step;
 
 #endif

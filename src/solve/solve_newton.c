@@ -258,15 +258,6 @@ static void newton_begin(sinew_solve *s)
     n->patience = 0;
 }
 
-static double full_step(sinew_solve *s, const newton *n)
-{
-    sinew_objective *o = s->objective;
-    sinew_add_scaled(s->q, 1, n->d, o->particle_count, o->thread_count);
-    s->gradient_known = false;
-    sinew_solve_evaluate(s);
-    return 1;
-}
-
 static uint32_t newton_iterate(sinew_solve *s)
 {
     newton *n = s->memory;
@@ -278,7 +269,7 @@ static uint32_t newton_iterate(sinew_solve *s)
     bool good = n->linear == LINEAR_DIRECT ? direction_direct(s, n) : direction_cg(s, n);
     if (!good)
         return SINEW_STEP_STALLED;
-    double alpha = n->search ? sinew_line_search(s, n->d, n->trial, n->trial_gradient) : full_step(s, n);
+    double alpha = (n->search ? sinew_line_search : sinew_full_step)(s, n->d, n->trial, n->trial_gradient);
     /* Near the minimum steps are full and residuals fall: the exact Hessian then makes them fall quadratically. */
     if (alpha == 1 && s->residual < 0.5 * before)
         n->wait = 0;

@@ -27,7 +27,17 @@ typedef struct sinew_solver_ops {
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
+    /* Optional: out = A^-1 gradient with the matrix A that the solver has at hand, an approximation of the Hessian. The
+     * driver makes an estimate of the energy gap of it. */
+    void (*precondition)(sinew_solve *s, const sinew_real *gradient, sinew_real *out);
 } sinew_solver_ops;
+
+/* Where a solver begins: at q_tilde, as the published algorithms do, or at q_n. Quasistatic steps begin at q_n. */
+#define SINEW_START_PARAMETER                                                                                          \
+    {                                                                                                                  \
+        .name = "start", .unit = "", .choices = "inertia|previous", .maximum = 1, .preset = 0,                         \
+        .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
+    }
 
 struct sinew_solve {
     sinew_objective *objective;
@@ -63,6 +73,8 @@ sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
 void sinew_solve_release(sinew_solve *s);
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
+/* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER). */
+void sinew_solve_start(sinew_solve *s, int start);
 /* Brings gradient, terms and residual up to date with q. */
 void sinew_solve_evaluate(sinew_solve *s);
 

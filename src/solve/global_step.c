@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * global_step.c: assembles S once and hands it to the prefactored solver. See global_step.h.
+ */
+#include "solve/global_step.h"
+
+#include <string.h>
+
+#include "objective/assembly.h"
+
+static size_t task_lanes(const sinew_task *task)
+{
+    return (size_t)task->chunk->group_count * (size_t)task->batch->width;
+}
+
+size_t sinew_global_weight_count(const sinew_objective *o)
+{
+    size_t count = 0;
+    for (int32_t t = 0; t < o->task_count; t++)
+        count += task_lanes(&o->tasks[t]);
+    return count;
+}
+
+void sinew_global_stiffness(const sinew_objective *o, double low, double high, sinew_real *weights)
+{
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        kernel.weights = weights;
+        kernel.stretch_low = low;
+        kernel.stretch_high = high;
+        task->batch->ops->stiffness(&kernel);
+        weights += task_lanes(task);
+    }
+}
+
+/* ---- Assembly -------------------------------------------------------------------------------- */
+
+/* Work space of the assembly, whose pattern is the Hessian's with scalars for blocks. */
+typedef struct draft {
+    sinew_assembly *pattern;
+    double *locals;   /* [local_count] */
+    double *value;    /* [entries] */
+    int64_t *column;  /* [free_count + 1] */
+    sinew_real *rows; /* of the largest task */
+} draft;
+
+static void draft_release(const sinew_objective *o, draft *d)
+{
+    sinew_assembly_destroy(o, d->pattern);
+    sinew_release(&o->allocator, d->locals);
+    sinew_release(&o->allocator, d->value);
+    sinew_release(&o->allocator, d->column);
+    sinew_release(&o->allocator, d->rows);
+}
+
+static size_t largest_rows(const sinew_objective *o)
+{
+    size_t most = 0;
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_energy_ops *ops = o->tasks[t].batch->ops;
+        size_t size = task_lanes(&o->tasks[t]) * (size_t)ops->row_count * (size_t)ops->info.vertex_count;
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+/* w sum_r d_ra d_rb of the element in one lane */
+static double element_entry(const sinew_energy_ops *ops, const sinew_real *rows, size_t W, size_t group, size_t lane,
+                            size_t a, size_t b, double weight)
+{
+    const size_t n = (size_t)ops->info.vertex_count, R = (size_t)ops->row_count;
+    double sum = 0;
+    for (size_t r = 0; r < R; r++)
+        sum += (double)rows[((group * R + r) * n + a) * W + lane] * (double)rows[((group * R + r) * n + b) * W + lane];
+    return weight * sum;
+}
+
+/* What one pass over all element entries does with each. */
+typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
+
+static void visit_entries(const sinew_objective *o, const draft *d, const sinew_real *weights, entry_visitor *visit,
+                          void *context)
+{
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
+        const int32_t *vertex = task->batch->vertex + (size_t)task->chunk->first_group * n * W;
+        const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+        const int32_t *map = d->pattern->map + d->pattern->task_map[t];
+        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        kernel.rows = d->rows;
+        task->batch->ops->reduce(&kernel);
+        for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
+            for (size_t a = 0; a < n; a++)
+                for (size_t b = 0; b <= a; b++)
+                    for (size_t lane = 0; lane < W; lane++, map++) {
+                        bool filler = task->batch->element[((size_t)task->chunk->first_group + group) * W + lane] < 0;
+                        double weight = filler ? 0 : (double)weights[group * W + lane];
+                        visit(context, particle[vertex[(group * n + a) * W + lane]],
+                              particle[vertex[(group * n + b) * W + lane]], *map,
+                              element_entry(task->batch->ops, d->rows, W, group, lane, a, b, weight));
+                    }
+        weights += task_lanes(task);
+    }
+}
+
+static void add_local(void *context, int32_t i, int32_t j, int32_t map, double value)
+{
+    (void)i;
+    (void)j;
+    if (map >= 0)
+        ((draft *)context)->locals[map / 2] += value;
+}
+
+static void fill_matrix(const sinew_objective *o, draft *d)
+{
+    const sinew_assembly *as = d->pattern;
+    for (int32_t j = 0; j < as->free_count; j++) {
+        d->column[j] = as->column[j];
+        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++) {
+            double sum = 0;
+            for (int32_t l = as->first_local[k]; l < as->first_local[k + 1]; l++)
+                sum += d->locals[as->locals[l]];
+            if (k == as->column[j] && !o->quasistatic)
+                sum += (double)o->mass[as->particle[j]] / (o->h * o->h);
+            d->value[k] = sum;
+        }
+    }
+    d->column[as->free_count] = as->column[as->free_count];
+}
+
+/* ---- Coupling to pins ------------------------------------------------------------------------ */
+
+typedef struct coupling_pass {
+    const sinew_objective *objective;
+    sinew_global *global;
+} coupling_pass;
+
+static void add_coupling(void *context, int32_t i, int32_t j, int32_t map, double value)
+{
+    const coupling_pass *pass = context;
+    const uint8_t *pinned = pass->objective->pinned;
+    sinew_global *g = pass->global;
+    (void)map;
+    if (pinned[i] == pinned[j] || value == 0)
+        return;
+    if (g->coupling_row) {
+        g->coupling_row[g->coupling_count] = pinned[i] ? j : i;
+        g->coupling_pin[g->coupling_count] = pinned[i] ? i : j;
+        g->coupling_value[g->coupling_count] = value;
+    }
+    g->coupling_count++;
+}
+
+static bool find_coupling(const sinew_objective *o, sinew_global *g, const draft *d, const sinew_real *weights)
+{
+    coupling_pass pass = {o, g};
+    visit_entries(o, d, weights, add_coupling, &pass);
+    size_t count = (size_t)g->coupling_count;
+    int32_t *row = sinew_allocate(&o->allocator, count, sizeof *row);
+    g->coupling_pin = sinew_allocate(&o->allocator, count, sizeof *g->coupling_pin);
+    g->coupling_value = sinew_allocate(&o->allocator, count, sizeof *g->coupling_value);
+    g->coupling_row = row;
+    if (!row || !g->coupling_pin || !g->coupling_value)
+        return false;
+    g->coupling_count = 0;
+    visit_entries(o, d, weights, add_coupling, &pass);
+    return true;
+}
+
+/* ---- Create, solve --------------------------------------------------------------------------- */
+
+static bool draft_create(const sinew_objective *o, draft *d, sinew_error *error)
+{
+    *d = (draft){.pattern = sinew_assembly_create(o, NULL, error)};
+    if (!d->pattern)
+        return false;
+    size_t entries = (size_t)d->pattern->column[d->pattern->free_count];
+    d->locals = sinew_allocate_zero(&o->allocator, (size_t)d->pattern->local_count, sizeof *d->locals);
+    d->value = sinew_allocate(&o->allocator, entries, sizeof *d->value);
+    d->column = sinew_allocate(&o->allocator, (size_t)d->pattern->free_count + 1, sizeof *d->column);
+    d->rows = sinew_allocate(&o->allocator, largest_rows(o), sizeof *d->rows);
+    if (d->locals && d->value && d->column && d->rows)
+        return true;
+    sinew_fail_memory(error, "the global matrix");
+    return false;
+}
+
+sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, const sinew_real *weights,
+                                 sinew_error *error)
+{
+    draft d;
+    sinew_error local = {0};
+    *g = (sinew_global){0};
+    bool good = draft_create(o, &d, &local);
+    if (good) {
+        visit_entries(o, &d, weights, add_local, &d);
+        fill_matrix(o, &d);
+        g->free_count = d.pattern->free_count;
+        g->particle = sinew_allocate(&o->allocator, (size_t)g->free_count, sizeof *g->particle);
+        good = g->particle && find_coupling(o, g, &d, weights);
+        if (!good)
+            sinew_fail_memory(&local, "the global matrix");
+    }
+    if (good) {
+        memcpy(g->particle, d.pattern->particle, (size_t)g->free_count * sizeof *g->particle);
+        g->factor = sinew_prefactor_create(&o->allocator, sinew_lanes()->panels, o->thread_count, g->free_count,
+                                           d.column, d.pattern->row, d.value, &local);
+        good = g->factor != NULL;
+    }
+    draft_release(o, &d);
+    if (good)
+        return SINEW_OK;
+    sinew_global_destroy(g, o);
+    return sinew_fail(error, local.status, "%s", local.text);
+}
+
+void sinew_global_destroy(sinew_global *g, const sinew_objective *o)
+{
+    sinew_prefactor_destroy(g->factor);
+    sinew_release(&o->allocator, g->particle);
+    sinew_release(&o->allocator, g->coupling_row);
+    sinew_release(&o->allocator, g->coupling_pin);
+    sinew_release(&o->allocator, g->coupling_value);
+    *g = (sinew_global){0};
+}
+
+void sinew_global_solve(const sinew_global *g, const sinew_objective *o, const sinew_real *b, sinew_real *x)
+{
+    sinew_prefactor_solve(g->factor, g->particle, b, x);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (o->pinned[i])
+            memset(x + 4 * (size_t)i, 0, 4 * sizeof *x);
+}
+
+void sinew_global_move_pins(const sinew_global *g, const sinew_real *q, sinew_real *b)
+{
+    for (int32_t k = 0; k < g->coupling_count; k++)
+        for (size_t c = 0; c < 3; c++)
+            b[4 * (size_t)g->coupling_row[k] + c] -=
+                (sinew_real)(g->coupling_value[k] * (double)q[4 * (size_t)g->coupling_pin[k] + c]);
+}

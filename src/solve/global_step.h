@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * global_step.h: the constant matrix of projective methods and its prefactored solves:
+ *
+ *     S = M/h^2 + sum_j w_j D_j^T D_j          thesis (4.50), (4.60), (4.71)
+ *
+ * D_j maps positions to the reduced coordinates of element j (energy.h), acting on x, y and z alike, so that S is one
+ * scalar matrix over the free particles for all three. Pinned particles are no unknowns; what couples them to the free
+ * ones is kept apart for solvers that solve for positions instead of increments.
+ */
+#ifndef SINEW_GLOBAL_STEP_H
+#define SINEW_GLOBAL_STEP_H
+
+#include "linear/prefactor.h"
+#include "objective/objective.h"
+
+typedef struct sinew_global {
+    int32_t free_count;
+    int32_t *particle; /* [free_count] */
+    sinew_prefactor *factor;
+
+    /* What pins do to free particles: entry k is S[row[k]][pin[k]], rows ascending. */
+    int32_t coupling_count;
+    int32_t *coupling_row, *coupling_pin; /* particles */
+    double *coupling_value;
+} sinew_global;
+
+/* weights: one per element lane, in the order of tasks and groups (sinew_global_weight_count), w_j > 0. Allocates. */
+sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_real *weights,
+                                 sinew_error *error);
+void sinew_global_destroy(sinew_global *global, const sinew_objective *objective);
+
+/* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
+void sinew_global_solve(const sinew_global *global, const sinew_objective *objective, const sinew_real *b,
+                        sinew_real *x);
+/* b -= S q_pins */
+void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
+
+/* Element lanes of all tasks, fillers included; where a task's begin. */
+size_t sinew_global_weight_count(const sinew_objective *objective);
+/* weights = each energy's own stiffness (energy.h), fitted over the stretches low .. high where it is not a distance.
+ */
+void sinew_global_stiffness(const sinew_objective *objective, double low, double high, sinew_real *weights);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solve_pd.c: Projective Dynamics (Bouaziz et al. 2014; thesis algorithm 4): local projections, one constant global
+ * matrix.
+ *
+ *     local    p_j = proj_j(D_j q)                              every element by itself
+ *     global   S q = M/h^2 q_tilde + sum_j k_j D_j^T p_j,       S = M/h^2 + sum_j k_j D_j^T D_j, factorised once
+ *
+ * For energies k/2 dist(D q, set)^2 the gradient of g is M/h^2 (q - q_tilde) + sum k D^T (D q - p), so that the same
+ * iteration reads q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both are offered. In
+ * exact arithmetic they are one; in round-off they are not: solving for the position asks for a small difference of
+ * large numbers when k h^2 is large against the masses, and in single precision the centre of mass jumps. The increment
+ * form, the default, loses only what is lost in the gradient.
+ *
+ * Never increases g. Converges linearly; the larger h^2 k / m, the slower. Known limits: energies that are a squared
+ * distance to a set, and no others.
+ */
+#include <string.h>
+
+#include "base/reduce.h"
+#include "solve/global_step.h"
+#include "solve/solver.h"
+
+enum {
+    FORM,
+    START,
+    PARAMETER_COUNT
+};
+enum {
+    FORM_INCREMENT,
+    FORM_POSITION
+};
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {
+    [FORM] = {.name = "form",
+              .unit = "",
+              .choices = "increment|position",
+              .maximum = 1,
+              .preset = FORM_INCREMENT,
+              .meaning =
+                  "what the global step solves for; position is the published form and drifts in single precision"},
+    [START] = SINEW_START_PARAMETER,
+};
+
+typedef struct pd {
+    bool position;
+    sinew_global global;
+    sinew_real *b; /* [particle_count][4] right-hand side and solution */
+} pd;
+
+static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    pd *p = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *p);
+    sinew_real *weights = sinew_allocate(&o->allocator, sinew_global_weight_count(o), sizeof *weights);
+    sinew_status status = p && weights ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
+    if (status == SINEW_OK) {
+        p->position = s->def.parameters[FORM] == FORM_POSITION;
+        p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
+        sinew_global_stiffness(o, 1, 1, weights);
+        status =
+            p->b ? sinew_global_create(&p->global, o, weights, error) : sinew_fail_memory(error, "projective dynamics");
+    }
+    sinew_release(&o->allocator, weights);
+    return status;
+}
+
+static void pd_release(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    pd *p = s->memory;
+    if (!p)
+        return;
+    sinew_global_destroy(&p->global, o);
+    sinew_release(&o->allocator, p->b);
+    sinew_release(&o->allocator, p);
+    s->memory = NULL;
+}
+
+static void pd_begin(sinew_solve *s)
+{
+    sinew_solve_start(s, (int)s->def.parameters[START]);
+}
+
+static void project(void *context, int32_t task, sinew_kernel *kernel)
+{
+    const sinew_objective *o = context;
+    o->tasks[task].batch->ops->local_project(kernel);
+}
+
+/* S q = M/h^2 q_tilde + sum k D^T p, what the pins contribute moved to the right */
+static void solve_position(sinew_solve *s, pd *p)
+{
+    sinew_objective *o = s->objective;
+    sinew_objective_local(o, s->q, project, o, p->b);
+    sinew_objective_add_inertia(o, 0, s->q, p->b);
+    sinew_global_move_pins(&p->global, s->q, p->b);
+    sinew_global_solve(&p->global, o, p->b, p->b);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (!o->pinned[i])
+            memcpy(s->q + 4 * (size_t)i, p->b + 4 * (size_t)i, 4 * sizeof *s->q);
+}
+
+static uint32_t pd_iterate(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    pd *p = s->memory;
+    if (p->position) {
+        solve_position(s, p);
+    } else {
+        sinew_solve_evaluate(s);
+        sinew_global_solve(&p->global, o, s->gradient, p->b);
+        sinew_add_scaled(s->q, -1, p->b, o->particle_count, o->thread_count);
+    }
+    s->gradient_known = false;
+    return 0;
+}
+
+static void pd_precondition(sinew_solve *s, const sinew_real *gradient, sinew_real *out)
+{
+    const pd *p = s->memory;
+    sinew_global_solve(&p->global, s->objective, gradient, out);
+}
+
+const sinew_solver_ops sinew_solver_pd = {
+    .info = {.name = "pd",
+             .summary = "Projective Dynamics: parallel projections and one prefactored matrix",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 20,
+             .needs = SINEW_CAN_PROJECT,
+             .quasistatic = true},
+    .prepare = pd_prepare,
+    .release = pd_release,
+    .begin = pd_begin,
+    .iterate = pd_iterate,
+    .precondition = pd_precondition,
+};

@@ -8,8 +8,9 @@
  * sigma1 + sigma2 = 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element
  * would fall without bound.
  */
-#include "energy/isotropic.h"
+#include "energy/constrain_tet.h"
 #include "energy/lame.h"
+#include "energy/reduced.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -68,13 +69,34 @@ static void determinants(const sinew_kernel *kernel, double *smallest, double *l
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+}
+
+static void local_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
     .info = {.name = "corotated",
              .summary = "mu |F - R|^2 + lambda/2 (J - 1)^2 per volume",
              .stencil = SINEW_STENCIL_TET,
              .vertex_count = 4,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -85,4 +107,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
     .product = sinew_tet_product,
     .hessian = sinew_tet_hessian,
     .determinants = determinants,
+    .row_count = 3,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

@@ -12,8 +12,9 @@
  * Defined for every F and smooth. With poisson < 0 (matched; < 1/4 not matched) an element collapsed to a point has
  * less energy than at rest, and one that gets there stays.
  */
-#include "energy/isotropic.h"
+#include "energy/constrain_tet.h"
 #include "energy/lame.h"
+#include "energy/reduced.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -21,6 +22,9 @@ enum {
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };
+enum {
+    CONSTRAINT_COUNT = 2
+}; /* of the split form */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -82,13 +86,71 @@ static void determinants(const sinew_kernel *kernel, double *smallest, double *l
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+}
+
+static void local_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+/* psi + this = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
+KERNEL_INLINE lane offset(const sinew_real *material)
+{
+    return (sinew_real)1.5 + (sinew_real)0.5 / lane_load(material);
+}
+
+/* C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha = 1/(l V) or hard, thesis (4.34), (4.35) */
+static void constrain_split(const sinew_kernel *kernel)
+{
+    const lane tiny = lane_set(LANE_EPSILON);
+    const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 4);
+        sinew_real *lambda = group_lambda(kernel, group, CONSTRAINT_COUNT);
+        const lane weight = lane_load(data), ratio = lane_load(data + TET_MATERIAL * LANES);
+        constrained c;
+        lane rest[9], F[9], P[9];
+        constrain_gather(kernel->xw, vertex, 4, &c);
+        load_lanes(data + TET_REST * LANES, 9, rest);
+        constrain_deformation(&c, rest, F);
+        const lane size = lane_sqrt(norm3(F)), inverse = 1 / lane_max(size, tiny);
+        for (int i = 0; i < 9; i++)
+            P[i] = inverse * F[i];
+        constrain_gradient(P, rest, &c);
+        constrain_apply(kernel, vertex, 4, size, weight, false, lambda, &c);
+        constrain_deformation(&c, rest, F);
+        const lane growth = cofactor3(F, P) - 1;
+        constrain_gradient(P, rest, &c);
+        constrain_apply(kernel, vertex, 4, hard ? growth : growth - 1 / ratio, weight * ratio, hard, lambda + LANES,
+                        &c);
+    }
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
+        constrain_split(kernel);
+    else
+        tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .info = {.name = "neo_hookean",
              .summary = "mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2 per volume",
              .stencil = SINEW_STENCIL_TET,
              .vertex_count = 4,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -99,4 +161,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .product = sinew_tet_product,
     .hessian = sinew_tet_hessian,
     .determinants = determinants,
+    .row_count = 3,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_prox = local_prox,
+    .constraint_count = 2,
+    .constrain = constrain,
 };

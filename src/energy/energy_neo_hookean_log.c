@@ -8,8 +8,9 @@
  * a zero tangent, so that the rest of the result stays finite. Poisson's ratio is not negative: with lambda < 0 the
  * energy would fall without bound as J goes to 0.
  */
-#include "energy/isotropic.h"
+#include "energy/constrain_tet.h"
 #include "energy/lame.h"
+#include "energy/reduced.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -79,13 +80,34 @@ static void determinants(const sinew_kernel *kernel, double *smallest, double *l
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+}
+
+static void local_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
     .info = {.name = "neo_hookean_log",
              .summary = "mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2 per volume; infinite for J <= 0",
              .stencil = SINEW_STENCIL_TET,
              .vertex_count = 4,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -96,4 +118,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
     .product = sinew_tet_product,
     .hessian = sinew_tet_hessian,
     .determinants = determinants,
+    .row_count = 3,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

@@ -7,7 +7,8 @@
  * Bouaziz et al. 2014, section 5.1. Targets lie in the data, from target_slot on, and may move between steps. Soft: a
  * load f leaves the vertex |f|/k away. Where a vertex must be on its target, pin it.
  */
-#include "energy/group.h"
+#include "energy/constrain.h"
+#include "energy/reduced_rows.h"
 
 enum {
     DATA_TARGET = 1,
@@ -98,13 +99,88 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++)
+        lane_store(kernel->rows + group * LANES, lane_set(1));
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++)
+        lane_store(kernel->weights + group * LANES, lane_load(group_data(kernel, group, DATA_COUNT)));
+}
+
+KERNEL_INLINE void load_target(const sinew_real *data, lane t[3])
+{
+    load_lanes(data + DATA_TARGET * LANES, 3, t);
+}
+
+/* g += k target */
+static void local_project(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        lane t[3];
+        load_target(data, t);
+        for (int i = 0; i < 3; i++)
+            t[i] *= lane_load(data);
+        lane_scatter_point(kernel->g, group_vertex(kernel, group, 1), t);
+    }
+}
+
+/* z = (k target + w2 y) / (k + w2) */
+static void local_prox(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 1);
+        const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
+        const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
+        lane x[3], y[3], z[3], t[3], f[3];
+        lane_gather_point(kernel->x, vertex, x);
+        row_shifted(kernel, group, x, y);
+        load_target(data, t);
+        for (int i = 0; i < 3; i++)
+            z[i] = (k * t[i] + w2 * y[i]) / divisor;
+        row_finish(kernel, group, w2, x, y, z, f);
+        lane_scatter_point(kernel->g, vertex, f);
+    }
+}
+
+/* C = |x - target|, alpha = 1/k */
+static void constrain(const sinew_kernel *kernel)
+{
+    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_TINY);
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 1);
+        constrained c;
+        lane t[3], squared = lane_set(0);
+        constrain_gather(kernel->xw, vertex, 1, &c);
+        load_target(data, t);
+        for (int i = 0; i < 3; i++) {
+            c.gradient[i] = c.x[i] - t[i];
+            squared += c.gradient[i] * c.gradient[i];
+        }
+        const lane distance = lane_sqrt(squared);
+        const lane scale = whole ? lane_set(1) : 1 / lane_max(distance, tiny);
+        for (int i = 0; i < 3; i++)
+            c.gradient[i] *= scale;
+        constrain_apply(kernel, vertex, 1, whole ? half * squared : distance, lane_load(data), false,
+                        group_lambda(kernel, group, 1), &c);
+    }
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .info = {.name = "position",
              .summary = "k/2 |x - target|^2",
              .stencil = SINEW_STENCIL_VERTEX,
              .vertex_count = 1,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = DATA_TARGET,
@@ -114,4 +190,11 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .linearise = linearise,
     .product = product,
     .hessian = hessian,
+    .row_count = 1,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_project = local_project,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

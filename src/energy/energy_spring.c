@@ -10,7 +10,8 @@
  * projection sets the second to zero. At l = 0 the direction is undefined: the gradient there is zero, and in H l
  * counts as no less than LENGTH_BOUND of L.
  */
-#include "energy/group.h"
+#include "energy/constrain.h"
+#include "energy/reduced_rows.h"
 
 enum {
     DATA_LENGTH = 1,
@@ -164,13 +165,88 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        lane_store(kernel->rows + (2 * (size_t)group) * LANES, lane_set(-1));
+        lane_store(kernel->rows + (2 * (size_t)group + 1) * LANES, lane_set(1));
+    }
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++)
+        lane_store(kernel->weights + group * LANES, lane_load(group_data(kernel, group, DATA_COUNT)));
+}
+
+/* g += k D^T p, p the vector of length L along the edge */
+static void local_project(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 2);
+        lane d[3];
+        const lane l = edge(kernel->x, vertex, d);
+        const lane pull = lane_load(data) * lane_load(data + LANES) / lane_max(l, lane_set(LENGTH_TINY));
+        for (int i = 0; i < 3; i++)
+            d[i] *= pull;
+        scatter_opposite(kernel->g, vertex, d);
+    }
+}
+
+/* z = (k L + w2 |y|) / (k + w2) along y */
+static void local_prox(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 2);
+        const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
+        lane d[3], y[3], f[3];
+        edge(kernel->x, vertex, d);
+        row_shifted(kernel, group, d, y);
+        const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+        const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
+        const lane scale = (k * lane_load(data + LANES) / lane_max(l, lane_set(LENGTH_TINY)) + w2) / divisor;
+        const lane z[3] = {scale * y[0], scale * y[1], scale * y[2]};
+        row_finish(kernel, group, w2, d, y, z, f);
+        scatter_opposite(kernel->g, vertex, f);
+    }
+}
+
+/* C = |x1 - x0| - L, alpha = 1/k */
+static void constrain(const sinew_kernel *kernel)
+{
+    const lane half = lane_set((sinew_real)0.5);
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 2);
+        constrained c;
+        constrain_gather(kernel->xw, vertex, 2, &c);
+        lane d[3], squared = lane_set(0);
+        for (int i = 0; i < 3; i++) {
+            d[i] = c.x[4 + i] - c.x[i];
+            squared += d[i] * d[i];
+        }
+        const lane l = lane_sqrt(squared), stretch = l - lane_load(data + LANES);
+        const lane scale = (whole ? stretch : lane_set(1)) / lane_max(l, lane_set(LENGTH_TINY));
+        for (int i = 0; i < 3; i++) {
+            c.gradient[3 + i] = scale * d[i];
+            c.gradient[i] = -c.gradient[3 + i];
+        }
+        const lane C = whole ? half * stretch * stretch : stretch;
+        constrain_apply(kernel, vertex, 2, C, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+    }
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
     .info = {.name = "spring",
              .summary = "k/2 (|x1 - x0| - L)^2",
              .stencil = SINEW_STENCIL_EDGE,
              .vertex_count = 2,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -180,4 +256,11 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
     .linearise = linearise,
     .product = product,
     .hessian = hessian,
+    .row_count = 1,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_project = local_project,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

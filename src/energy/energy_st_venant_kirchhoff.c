@@ -7,8 +7,9 @@
  * Defined for every F and a polynomial. It does not see orientation, so an inverted element is at rest, and under
  * compression beyond sigma = 0.577 of a bar it softens and collapses: for small strains and large rotations.
  */
-#include "energy/isotropic.h"
+#include "energy/constrain_tet.h"
 #include "energy/lame.h"
+#include "energy/reduced.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -75,13 +76,34 @@ static void determinants(const sinew_kernel *kernel, double *smallest, double *l
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+}
+
+static void local_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .info = {.name = "st_venant_kirchhoff",
              .summary = "mu |E|^2 + lambda/2 (tr E)^2 per volume, E = (F^T F - 1)/2",
              .stencil = SINEW_STENCIL_TET,
              .vertex_count = 4,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -92,4 +114,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .product = sinew_tet_product,
     .hessian = sinew_tet_hessian,
     .determinants = determinants,
+    .row_count = 3,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

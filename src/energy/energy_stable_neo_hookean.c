@@ -9,8 +9,9 @@
  * PBNG (10), with the factor l/2 that is missing there. m = 4mu/3 and l = lambda + 5mu/6 make it linear elasticity at
  * rest. Defined for every F and smooth; the logarithm keeps P from vanishing slower than F at a point.
  */
-#include "energy/isotropic.h"
+#include "energy/constrain_tet.h"
 #include "energy/lame.h"
+#include "energy/reduced.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -75,6 +76,26 @@ static void determinants(const sinew_kernel *kernel, double *smallest, double *l
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+}
+
+static void local_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .info = {.name = "stable_neo_hookean",
              .summary = "m/2 (|F|^2 - 3) - m/2 log((|F|^2 + 1)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2 per volume; m = "
@@ -82,7 +103,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
              .stencil = SINEW_STENCIL_TET,
              .vertex_count = 4,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -93,4 +115,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .product = sinew_tet_product,
     .hessian = sinew_tet_hessian,
     .determinants = determinants,
+    .row_count = 3,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

@@ -8,7 +8,8 @@
  * through an inversion). At rest it is linear elasticity with mu = k/2 and lambda = 0: it has no resistance to change
  * of volume of its own. P jumps where sigma1 + sigma2 = 0 (isotropic.h).
  */
-#include "energy/isotropic.h"
+#include "energy/constrain_tet.h"
+#include "energy/reduced.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL
@@ -73,13 +74,50 @@ static void determinants(const sinew_kernel *kernel, double *smallest, double *l
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+static void stiffness(const sinew_kernel *kernel)
+{
+    tet_weight_stiffness(kernel, DATA_COUNT);
+}
+
+/* g += w D^T R */
+static void local_project(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 4);
+        const lane weight = lane_load(data);
+        lane rest[9], F[9], R[9];
+        tet_deformation(kernel->x, vertex, data, rest, F);
+        sinew_polar3(F, R);
+        for (int i = 0; i < 9; i++)
+            R[i] *= weight;
+        tet_scatter(kernel->g, vertex, R, rest);
+    }
+}
+
+static void local_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .info = {.name = "strain",
              .summary = "k/2 |F - R|^2 per volume",
              .stencil = SINEW_STENCIL_TET,
              .vertex_count = 4,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -90,4 +128,11 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .product = sinew_tet_product,
     .hessian = sinew_tet_hessian,
     .determinants = determinants,
+    .row_count = 3,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_project = local_project,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

@@ -10,7 +10,8 @@
  * Hessian constant and positive semi-definite. K does not turn with the body: for contacts and sutures that last a step
  * or whose kn = kt.
  */
-#include "energy/group.h"
+#include "energy/constrain.h"
+#include "energy/reduced_rows.h"
 
 /* data: scale 1, eight weights, K as 00 11 22 01 02 12. tangent: weights, K. */
 enum {
@@ -157,13 +158,83 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
+static void reduce(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++)
+        for (int a = 0; a < 8; a++)
+            lane_store(kernel->rows + (8 * (size_t)group + (size_t)a) * LANES,
+                       lane_load(group_data(kernel, group, DATA_COUNT) + (DATA_WEIGHTS + a) * LANES));
+}
+
+/* The mean of K's three eigenvalues: exact where kn = kt. */
+static void stiffness(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        lane K[3];
+        load_lanes(data + DATA_K * LANES, 3, K);
+        lane_store(kernel->weights + group * LANES, lane_load(data) * (K[0] + K[1] + K[2]) / 3);
+    }
+}
+
+/* (K + w2 1) z = w2 y, by the cofactors of the symmetric 3x3 matrix */
+static void local_prox(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 8);
+        const lane w2 = row_weight(kernel, group, lane_load(data));
+        const lane one = lane_set(1), shift = lane_select(lane_eq(w2, lane_set(0)), one, w2);
+        lane K[6], C[3], y[3], f[3];
+        load_lanes(data + DATA_K * LANES, 6, K);
+        separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
+        row_shifted(kernel, group, C, y);
+        for (int i = 0; i < 6; i++)
+            K[i] = K[i] / shift + (i < 3 ? 1 : 0);
+        const lane c0 = K[1] * K[2] - K[5] * K[5], c3 = K[4] * K[5] - K[3] * K[2], c4 = K[3] * K[5] - K[1] * K[4];
+        const lane c1 = K[0] * K[2] - K[4] * K[4], c5 = K[3] * K[4] - K[0] * K[5], c2 = K[0] * K[1] - K[3] * K[3];
+        const lane det = K[0] * c0 + K[3] * c3 + K[4] * c4;
+        const lane z[3] = {(c0 * y[0] + c3 * y[1] + c4 * y[2]) / det, (c3 * y[0] + c1 * y[1] + c5 * y[2]) / det,
+                           (c4 * y[0] + c5 * y[1] + c2 * y[2]) / det};
+        row_finish(kernel, group, w2, C, y, z, f);
+        spread(kernel->g, vertex, data + DATA_WEIGHTS * LANES, f);
+    }
+}
+
+/* C = sqrt(c^T K c), alpha = 1 */
+static void constrain(const sinew_kernel *kernel)
+{
+    const lane tiny = lane_set(LANE_TINY), zero = lane_set(0);
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 8);
+        constrained c;
+        lane apart[3] = {zero, zero, zero}, f[3], w[8];
+        constrain_gather(kernel->xw, vertex, 8, &c);
+        load_lanes(data + DATA_WEIGHTS * LANES, 8, w);
+        for (int a = 0; a < 8; a++)
+            for (int i = 0; i < 3; i++)
+                apart[i] += w[a] * c.x[4 * a + i];
+        pull(data + DATA_K * LANES, apart, f);
+        const lane twice = lane_max(apart[0] * f[0] + apart[1] * f[1] + apart[2] * f[2], zero), root = lane_sqrt(twice);
+        const lane scale = whole ? lane_set(1) : 1 / lane_max(root, tiny);
+        for (int a = 0; a < 8; a++)
+            for (int i = 0; i < 3; i++)
+                c.gradient[3 * a + i] = scale * w[a] * f[i];
+        constrain_apply(kernel, vertex, 8, whole ? twice / 2 : root, lane_load(data), false,
+                        group_lambda(kernel, group, 1), &c);
+    }
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .info = {.name = "weak",
              .summary = "1/2 C^T K C, C the vector between two weighted points",
              .stencil = SINEW_STENCIL_PAIR,
              .vertex_count = 8,
              .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0]},
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -173,4 +244,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .linearise = linearise,
     .product = product,
     .hessian = hessian,
+    .row_count = 1,
+    .reduce = reduce,
+    .stiffness = stiffness,
+    .local_prox = local_prox,
+    .constraint_count = 1,
+    .constrain = constrain,
 };

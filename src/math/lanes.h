@@ -297,4 +297,44 @@ static inline void lane_scatter_point(sinew_real *g, const int32_t *vertex, cons
 #endif
 }
 
+/* The same with all four numbers of a point. */
+static inline void lane_gather_four(const sinew_real *x, const int32_t *vertex, lane out[4])
+{
+#if defined(LANE_AVX2_DOUBLE)
+    __m256d a = _mm256_load_pd(x + 4 * (size_t)vertex[0]), b = _mm256_load_pd(x + 4 * (size_t)vertex[1]);
+    __m256d c = _mm256_load_pd(x + 4 * (size_t)vertex[2]), d = _mm256_load_pd(x + 4 * (size_t)vertex[3]);
+    __m256d ab_lo = _mm256_unpacklo_pd(a, b), ab_hi = _mm256_unpackhi_pd(a, b);
+    __m256d cd_lo = _mm256_unpacklo_pd(c, d), cd_hi = _mm256_unpackhi_pd(c, d);
+    out[0] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x20);
+    out[1] = (lane)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x20);
+    out[2] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x31);
+    out[3] = (lane)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x31);
+#elif defined(LANE_AVX2_SINGLE)
+    __m256 r[4];
+    for (int i = 0; i < 4; i++)
+        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(x + 4 * (size_t)vertex[i])),
+                                    _mm_load_ps(x + 4 * (size_t)vertex[i + 4]), 1);
+    __m256 ab_lo = _mm256_unpacklo_ps(r[0], r[1]), ab_hi = _mm256_unpackhi_ps(r[0], r[1]);
+    __m256 cd_lo = _mm256_unpacklo_ps(r[2], r[3]), cd_hi = _mm256_unpackhi_ps(r[2], r[3]);
+    out[0] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0x44);
+    out[1] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0xee);
+    out[2] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0x44);
+    out[3] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0xee);
+#else
+    for (int c = 0; c < 4; c++) {
+        out[c] = lane_set(0);
+        for (int i = 0; i < LANES; i++)
+            out[c] = lane_put(out[c], i, x[4 * (size_t)vertex[i] + (size_t)c]);
+    }
+#endif
+}
+
+/* g[vertex[i]] += f[i], all four numbers, element after element. */
+static inline void lane_scatter_four(sinew_real *g, const int32_t *vertex, const lane f[4])
+{
+    for (int i = 0; i < LANES; i++)
+        for (int c = 0; c < 4; c++)
+            g[4 * (size_t)vertex[i] + (size_t)c] += lane_get(f[c], i);
+}
+
 #endif

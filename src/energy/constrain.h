@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * constrain.h: energies as compliant constraints, psi = C^2 / (2 alpha), projected one group after the other.
+ *
+ *     dlambda = (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~)
+ *     x_a += stiffness w_a grad_a C dlambda,   lambda += dlambda                  thesis (4.27), (4.28); XPBD (26)
+ *
+ * with alpha~ = alpha / h^2 and gamma = alpha beta / h. Zero compliance is PBD. Positions carry the inverse mass as
+ * their fourth number. A constraint whose gradient vanishes does nothing. Multiplying C by a factor and alpha by its
+ * square changes nothing, so C is taken per unit of the modulus and alpha = 1 / weight.
+ */
+#ifndef SINEW_CONSTRAIN_H
+#define SINEW_CONSTRAIN_H
+
+#include "energy/group.h"
+
+#define CONSTRAIN_VERTICES 8
+
+/* The points of one element group: x, y, z and inverse mass. */
+typedef struct constrained {
+    lane x[4 * CONSTRAIN_VERTICES];
+    lane gradient[3 * CONSTRAIN_VERTICES];
+} constrained;
+
+KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex, int n, constrained *c)
+{
+    for (int a = 0; a < n; a++)
+        lane_gather_four(xw, vertex + a * LANES, c->x + 4 * a);
+}
+
+/* grad C . (x - x_old) */
+KERNEL_INLINE lane constrain_motion(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrained *c)
+{
+    lane sum = lane_set(0);
+    for (int a = 0; a < n; a++) {
+        lane old[3];
+        lane_gather_point(kernel->x_old, vertex + a * LANES, old);
+        for (int i = 0; i < 3; i++)
+            sum += c->gradient[3 * a + i] * (c->x[4 * a + i] - old[i]);
+    }
+    return sum;
+}
+
+/* One constraint of the group, its gradient in c: moves c->x and lambda, and writes the particles. `weight` is 1 /
+ * alpha; where it is zero (fillers) nothing happens; `hard` ignores the compliance. */
+KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, const int32_t *vertex, int n, lane C, lane weight,
+                                   bool hard, sinew_real *lambda, constrained *c)
+{
+    const lane zero = lane_set(0), one = lane_set(1);
+    const lane_mask real = lane_lt(zero, weight);
+    const lane alpha = 1 / lane_select(real, weight, one);
+    const lane compliance = hard ? zero : alpha * kernel->compliance;
+    const lane multiplier = lane_load(lambda);
+    lane bottom = zero, top = -C - compliance * multiplier;
+    for (int a = 0; a < n; a++) {
+        const lane *g = c->gradient + 3 * a;
+        bottom += c->x[4 * a + 3] * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    }
+    if (kernel->x_old && !hard) {
+        const lane gamma = alpha * kernel->damping;
+        top -= gamma * constrain_motion(kernel, vertex, n, c);
+        bottom *= 1 + gamma;
+    }
+    bottom += compliance;
+    const lane_mask acts = real & lane_lt(zero, bottom);
+    const lane change = lane_select(acts, top / lane_select(acts, bottom, one), zero);
+    const lane step = kernel->stiffness * change;
+    lane_store(lambda, multiplier + change);
+    for (int a = 0; a < n; a++) {
+        const lane scale = step * c->x[4 * a + 3];
+        const lane dx[4] = {scale * c->gradient[3 * a], scale * c->gradient[3 * a + 1], scale * c->gradient[3 * a + 2],
+                            lane_select(acts, one, zero)};
+        for (int i = 0; i < 3; i++)
+            c->x[4 * a + i] += dx[i];
+        if (kernel->dx)
+            lane_scatter_four(kernel->dx, vertex + a * LANES, dx);
+        else
+            lane_scatter_point(kernel->xw, vertex + a * LANES, dx);
+    }
+}
+
+KERNEL_INLINE sinew_real *group_lambda(const sinew_kernel *kernel, int32_t group, int count)
+{
+    return kernel->lambda + (size_t)group * (size_t)(count * LANES);
+}
+
+#endif

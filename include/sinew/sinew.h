@@ -85,6 +85,7 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_NEWTON = 0,
     SINEW_SOLVER_PD,
     SINEW_SOLVER_QN,
+    SINEW_SOLVER_ADMM,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 

@@ -19,6 +19,7 @@
 
 #include "base/reduce.h"
 #include "solve/global_step.h"
+#include "solve/shared_parameters.h"
 #include "solve/solver.h"
 
 enum {

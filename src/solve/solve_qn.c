@@ -16,6 +16,7 @@
 #include "base/reduce.h"
 #include "solve/global_step.h"
 #include "solve/line_search.h"
+#include "solve/shared_parameters.h"
 #include "solve/solver.h"
 
 enum {
@@ -41,21 +42,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .maximum = 2,
                 .preset = 0,
                 .meaning = "line search: enough decrease, that and enough curvature, or full steps"},
-    [STRETCH_LOW] = {.name = "stretch_low",
-                     .unit = "",
-                     .minimum = 0,
-                     .maximum = 1,
-                     .preset = 0.5,
-                     .open_minimum = true,
-                     .open_maximum = true,
-                     .meaning = "lower end of the stretches that a material's stiffness is fitted over"},
-    [STRETCH_HIGH] = {.name = "stretch_high",
-                      .unit = "",
-                      .minimum = 1,
-                      .maximum = 100,
-                      .preset = 1.5,
-                      .open_minimum = true,
-                      .meaning = "upper end; wider intervals make most materials look stiffer"},
+    [STRETCH_LOW] = SINEW_STRETCH_LOW_PARAMETER,
+    [STRETCH_HIGH] = SINEW_STRETCH_HIGH_PARAMETER,
     [START] = SINEW_START_PARAMETER,
 };
 

@@ -32,13 +32,6 @@ typedef struct sinew_solver_ops {
     void (*precondition)(sinew_solve *s, const sinew_real *gradient, sinew_real *out);
 } sinew_solver_ops;
 
-/* Where a solver begins: at q_tilde, as the published algorithms do, or at q_n. Quasistatic steps begin at q_n. */
-#define SINEW_START_PARAMETER                                                                                          \
-    {                                                                                                                  \
-        .name = "start", .unit = "", .choices = "inertia|previous", .maximum = 1, .preset = 0,                         \
-        .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
-    }
-
 struct sinew_solve {
     sinew_objective *objective;
     const sinew_solver_ops *ops;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shared_parameters.h: descriptors that several solvers offer under one name.
+ */
+#ifndef SINEW_SHARED_PARAMETERS_H
+#define SINEW_SHARED_PARAMETERS_H
+
+#include "sinew/sinew.h"
+
+/* Where a solver begins: at q_tilde, as the published algorithms do, or at q_n. Quasistatic steps begin at q_n. */
+#define SINEW_START_PARAMETER                                                                                          \
+    {                                                                                                                  \
+        .name = "start", .unit = "", .choices = "inertia|previous", .maximum = 1, .preset = 0,                         \
+        .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
+    }
+
+/* The interval of thesis (4.64). */
+#define SINEW_STRETCH_LOW_PARAMETER                                                                                    \
+    {                                                                                                                  \
+        .name = "stretch_low", .unit = "", .minimum = 0, .maximum = 1, .preset = 0.5, .open_minimum = true,            \
+        .open_maximum = true, .meaning = "lower end of the stretches that a material's stiffness is fitted over"       \
+    }
+#define SINEW_STRETCH_HIGH_PARAMETER                                                                                   \
+    {                                                                                                                  \
+        .name = "stretch_high", .unit = "", .minimum = 1, .maximum = 100, .preset = 1.5, .open_minimum = true,         \
+        .meaning = "upper end; wider intervals make most materials look stiffer"                                       \
+    }
+
+#endif

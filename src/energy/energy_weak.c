@@ -190,7 +190,7 @@ static void local_prox(const sinew_kernel *kernel)
         separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
         row_shifted(kernel, group, C, y);
         for (int i = 0; i < 6; i++)
-            K[i] = K[i] / shift + (i < 3 ? 1 : 0);
+            K[i] = K[i] / shift + (sinew_real)(i < 3 ? 1 : 0);
         const lane c0 = K[1] * K[2] - K[5] * K[5], c3 = K[4] * K[5] - K[3] * K[2], c4 = K[3] * K[5] - K[1] * K[4];
         const lane c1 = K[0] * K[2] - K[4] * K[4], c5 = K[3] * K[4] - K[0] * K[5], c2 = K[0] * K[1] - K[3] * K[3];
         const lane det = K[0] * c0 + K[3] * c3 + K[4] * c4;

@@ -86,6 +86,8 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_PD,
     SINEW_SOLVER_QN,
     SINEW_SOLVER_ADMM,
+    SINEW_SOLVER_XPBD,
+    SINEW_SOLVER_PBD,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 

@@ -26,4 +26,21 @@
         .meaning = "upper end; wider intervals make most materials look stiffer"                                       \
     }
 
+/* Sweeps over constraints (sweep.h). */
+#define SINEW_ORDER_PARAMETER                                                                                          \
+    {                                                                                                                  \
+        .name = "order", .unit = "", .choices = "coloured|mesh|jacobi", .maximum = 2, .preset = 0,                     \
+        .meaning = "Gauss-Seidel by colours (parallel), in mesh order (serial), or all at once, averaged"              \
+    }
+#define SINEW_SYMMETRIC_PARAMETER                                                                                      \
+    {                                                                                                                  \
+        .name = "symmetric", .unit = "", .choices = "no|yes", .maximum = 1, .preset = 0,                               \
+        .meaning = "yes: every iteration goes forward and back"                                                        \
+    }
+#define SINEW_RELAXATION_PARAMETER                                                                                     \
+    {                                                                                                                  \
+        .name = "relaxation", .unit = "", .minimum = 0, .maximum = 2, .preset = 1, .open_minimum = true,               \
+        .meaning = "jacobi: factor of the mean change; below 1 calmer, above 1 faster"                                 \
+    }
+
 #endif

@@ -120,6 +120,13 @@ static sinew_status check_held(const sinew_world *world, sinew_error *error)
 static sinew_status check_pairs(const sinew_world *world, sinew_error *error)
 {
     char why[sizeof error->text];
+    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
+    if (world->def.quasistatic && !solver->quasistatic)
+        return sinew_fail(
+            error, SINEW_ERROR_UNSUPPORTED,
+            "%s cannot be quasistatic: its update divides by the inertia, which is left out; use newton, qn, "
+            "admm or pd, or a dynamic world with damping",
+            solver->name);
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].batch &&
             !sinew_solver_accepts(world->def.solver.kind, world->energies[i].kind, why, sizeof why))

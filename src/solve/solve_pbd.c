@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solve_pbd.c: position based dynamics (Mueller et al. 2006; thesis algorithm 2).
+ *
+ *     q = q_tilde; then for every constraint in turn    q -= k w grad C  C / sum w |grad C|^2
+ *
+ * Energies become constraints: C = sqrt(2 psi) per unit of stiffness, zero at rest, or psi itself (thesis 4.1.4). Their
+ * own stiffness plays no part: only k does, directly or as k' = 1 - (1 - k)^(1/n) for n iterations. What comes out
+ * depends on the number of iterations and on h, not on the material; it is no approximation of the minimum of g and the
+ * residual says so.
+ */
+#include <math.h>
+
+#include "solve/shared_parameters.h"
+#include "solve/solver.h"
+#include "solve/sweep.h"
+
+enum {
+    STIFFNESS,
+    RULE,
+    CONSTRAINT,
+    ORDER,
+    SYMMETRIC,
+    RELAXATION,
+    PARAMETER_COUNT
+};
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {
+    [STIFFNESS] = {.name = "stiffness",
+                   .unit = "",
+                   .minimum = 0,
+                   .maximum = 1,
+                   .preset = 1,
+                   .open_minimum = true,
+                   .meaning = "k: how much of each correction is made"},
+    [RULE] = {.name = "rule",
+              .unit = "",
+              .choices = "direct|iterations",
+              .maximum = 1,
+              .preset = 0,
+              .meaning = "k as it is, or 1 - (1 - k)^(1/n), whose effect depends less on the number n of iterations"},
+    [CONSTRAINT] = {.name = "constraint",
+                    .unit = "",
+                    .choices = "root|energy",
+                    .maximum = 1,
+                    .preset = 0,
+                    .meaning = "C = sqrt(2 psi), as XPBD at zero compliance, or C = psi (thesis 4.1.4)"},
+    [ORDER] = SINEW_ORDER_PARAMETER,
+    [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
+    [RELAXATION] = SINEW_RELAXATION_PARAMETER,
+};
+
+typedef struct pbd {
+    sinew_sweep sweep;
+    sinew_kernel how;
+    bool symmetric;
+} pbd;
+
+static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    pbd *p = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *p);
+    if (!p)
+        return sinew_fail_memory(error, "PBD");
+    double k = (double)s->def.parameters[STIFFNESS];
+    if (s->def.parameters[RULE] > 0 && s->def.iterations > 0)
+        k = 1 - pow(1 - k, 1.0 / s->def.iterations);
+    p->symmetric = s->def.parameters[SYMMETRIC] > 0;
+    p->how = (sinew_kernel){.stiffness = (sinew_real)k,
+                            .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
+    return sinew_sweep_create(&p->sweep, o, (sinew_sweep_order)s->def.parameters[ORDER], error);
+}
+
+static void pbd_release(sinew_solve *s)
+{
+    pbd *p = s->memory;
+    if (!p)
+        return;
+    sinew_sweep_destroy(&p->sweep);
+    sinew_release(&s->objective->allocator, p);
+    s->memory = NULL;
+}
+
+static void pbd_begin(sinew_solve *s)
+{
+    pbd *p = s->memory;
+    sinew_solve_start(s, 0);
+    sinew_sweep_begin(&p->sweep, s->q);
+}
+
+static uint32_t pbd_iterate(sinew_solve *s)
+{
+    pbd *p = s->memory;
+    const double relaxation = (double)s->def.parameters[RELAXATION];
+    sinew_sweep_run(&p->sweep, &p->how, false, relaxation);
+    if (p->symmetric)
+        sinew_sweep_run(&p->sweep, &p->how, true, relaxation);
+    sinew_sweep_positions(&p->sweep, s->q);
+    s->gradient_known = false;
+    return 0;
+}
+
+const sinew_solver_ops sinew_solver_pbd = {
+    .info = {.name = "pbd",
+             .summary = "position based dynamics: hard constraints one after the other, whatever the stiffness",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 20,
+             .needs = SINEW_CAN_CONSTRAINT,
+             .quasistatic = false},
+    .prepare = pbd_prepare,
+    .release = pbd_release,
+    .begin = pbd_begin,
+    .iterate = pbd_iterate,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sweep.h: constraints visited one after the other, each moving its particles: the loop of PBD and XPBD.
+ *
+ * Gauss-Seidel, coloured: the elements of each batch are sorted by colour (elements of one colour share no particle)
+ * and laid out anew, W at a time, with particle numbers; the colours follow each other, the groups of one colour run
+ * side by side. Gauss-Seidel in mesh order: one element after the other in the caller's order, with the scalar kernels.
+ * Jacobi: all elements see the same positions, and each particle moves by the mean of what its elements want. None
+ * depends on the number of threads.
+ */
+#ifndef SINEW_SWEEP_H
+#define SINEW_SWEEP_H
+
+#include "objective/objective.h"
+
+typedef enum sinew_sweep_order {
+    SINEW_SWEEP_COLOURED = 0,
+    SINEW_SWEEP_MESH,
+    SINEW_SWEEP_JACOBI
+} sinew_sweep_order;
+
+/* The elements of one batch in the order of the sweep. */
+typedef struct sinew_sweep_batch {
+    const sinew_batch *source;
+    const sinew_energy_ops *ops;
+    int32_t width, group_count, colour_count;
+    int32_t *first_group; /* [colour_count + 1] */
+    int32_t *vertex;      /* [group_count][vertex_count][W] particles */
+    sinew_real *data;     /* [group_count][data_count][W] */
+    int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */
+    sinew_real *lambda;   /* [group_count][constraint_count][W] */
+} sinew_sweep_batch;
+
+typedef struct sinew_sweep {
+    const sinew_objective *objective;
+    sinew_sweep_order order;
+    int32_t batch_count;
+    sinew_sweep_batch *batches;
+    sinew_real *xw; /* [particle_count][4] positions and inverse masses */
+    sinew_real *dx; /* [particle_count][4] Jacobi: changes and how many, else NULL */
+} sinew_sweep;
+
+/* Allocates; the objective must be built. */
+sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, sinew_sweep_order order,
+                                sinew_error *error);
+void sinew_sweep_destroy(sinew_sweep *sweep);
+
+/* Takes over positions, masses, pins and targets, and sets all multipliers to zero. */
+void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
+/* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form. `backward` reverses the
+ * order. */
+void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward, double relaxation);
+/* q = the positions; the fourth numbers of q stay zero. */
+void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
+
+#endif

@@ -65,7 +65,7 @@ void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t 
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count)
 {
-#pragma omp parallel for simd schedule(static) num_threads(thread_count) if (count >= SINEW_PARALLEL_PARTICLES)
+#pragma omp parallel for schedule(static) num_threads(thread_count) if (count >= SINEW_PARALLEL_PARTICLES)
     for (size_t i = 0; i < 4 * (size_t)count; i++)
         z[i] = x[i] + s * y[i];
 }

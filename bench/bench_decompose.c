@@ -3,11 +3,13 @@
  * bench_decompose.c: time per matrix of each decomposition in each lane variant, and its ratio to the scalar variant.
  *
  * Two sets of matrices: "near rest", (I + 0.3 noise) turned by a random rotation, what a simulation mostly sees; and
- * "random", uniform entries. They stay in the second-level cache; one thread. Figures are medians of REPEATS runs.
+ * "random", uniform entries. They stay in the second-level cache; one thread. Figures are medians of REPEATS runs, in
+ * the thread's own processor time, so that a busy machine disturbs them little.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "math/decompose_batch.h"
@@ -78,15 +80,22 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* ns per matrix */
 static double measure(const sinew_decompose_batch *variant, int kernel, buffers *arrays)
 {
     double seconds[REPEATS];
     run(variant, kernel, arrays);
     for (int i = 0; i < REPEATS; i++) {
-        double start = sinew_seconds();
+        double start = processor_seconds();
         run(variant, kernel, arrays);
-        seconds[i] = sinew_seconds() - start;
+        seconds[i] = processor_seconds() - start;
     }
     qsort(seconds, REPEATS, sizeof seconds[0], compare);
     return 1e9 * seconds[REPEATS / 2] / ((double)MATRIX_COUNT * ROUNDS);

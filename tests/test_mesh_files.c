@@ -52,6 +52,10 @@ static const sample samples[] = {
     {DATA("gmsh.mesh"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, ""},
     {DATA("gmsh.vtk"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, "ignored 8 points"},
     {DATA("gmsh_binary.vtk"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, "ignored 8 points"},
+    {DATA("paraview.vtu"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, "ignored 8 points"},
+    {DATA("paraview_zlib.vtu"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, "ignored 8 points"},
+    {DATA("paraview.vtk"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, "ignored 8 points"},
+    {DATA("paraview_ascii.vtk"), 113, 230, 222, 68, BOX_VOLUME, BOX_AREA, "ignored 8 points"},
     {DATA("gmsh_mixed_msh22.msh"), 35, 0, 60, 35, 0, MIXED_AREA, MIXED_NOTES},
     {DATA("gmsh_mixed_msh22_binary.msh"), 35, 0, 60, 35, 0, MIXED_AREA, MIXED_NOTES},
     {DATA("gmsh_mixed_msh41.msh"), 35, 0, 60, 35, 0, MIXED_AREA, MIXED_NOTES},
@@ -115,10 +119,11 @@ static void reads_what_tools_wrote(void **state)
 static void dresses_agree(void **state)
 {
     (void)state;
-    static const char *const dresses[] = {DATA("gmsh_msh22.msh"), DATA("gmsh_msh22_binary.msh"),
-                                          DATA("gmsh_msh41.msh"), DATA("gmsh_msh41_binary.msh"),
-                                          DATA("gmsh.mesh"),      DATA("gmsh.vtk"),
-                                          DATA("gmsh_binary.vtk")};
+    static const char *const dresses[] = {DATA("gmsh_msh22.msh"),    DATA("gmsh_msh22_binary.msh"),
+                                          DATA("gmsh_msh41.msh"),    DATA("gmsh_msh41_binary.msh"),
+                                          DATA("gmsh.mesh"),         DATA("gmsh.vtk"),
+                                          DATA("gmsh_binary.vtk"),   DATA("paraview.vtu"),
+                                          DATA("paraview_zlib.vtu"), DATA("paraview.vtk")};
     sinew_mesh *first = must_read(dresses[0]);
     for (size_t i = 1; i < sizeof dresses / sizeof dresses[0]; i++) {
         sinew_mesh *other = must_read(dresses[i]);

@@ -135,6 +135,7 @@ static const bad_file bad_files[] = {
      "an offset must lie between 0 and 2, found 9"},
     {"a.vtk", VTK5 POINTS2 "CELLS 3 2\nOFFSETS vtktypeint64\n0 2 1\n", ":8", "the offsets of cell 1 do not ascend"},
     {"a.vtk", VTK5 POINTS2 "CELLS 2 2\nOFFSETS float\n0 2\n", ":10", "OFFSETS must be of a whole type"},
+    {"a.vtk", VTK "FIELD", ":5", "the file ends inside FIELD"},
     {"a.vtk", VTK "FIELD FieldData 1\nname 1 1 string\nx\n", ":5", "save the file without field data"},
     {"a.vtk", "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET POLYDATA\nPOINTS 9 double\n1234567", ": byte 60",
      "9 points are promised, but only 15 bytes follow"},

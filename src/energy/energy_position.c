@@ -47,18 +47,18 @@ KERNEL_INLINE lane offset(const sinew_kernel *kernel, int32_t group, lane d[3])
 
 static double value(const sinew_kernel *kernel)
 {
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         lane d[3];
         const lane psi = offset(kernel, group, d);
-        sum = value_add(sum, lane_load(group_data(kernel, group, DATA_COUNT)), psi);
+        value_add(&sum, lane_load(group_data(kernel, group, DATA_COUNT)), psi);
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 static double gradient(const sinew_kernel *kernel)
 {
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const lane k = lane_load(group_data(kernel, group, DATA_COUNT));
         lane d[3];
@@ -66,9 +66,9 @@ static double gradient(const sinew_kernel *kernel)
         for (int i = 0; i < 3; i++)
             d[i] *= k;
         lane_scatter_point(kernel->g, group_vertex(kernel, group, 1), d);
-        sum = value_add(sum, k, psi);
+        value_add(&sum, k, psi);
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 static void linearise(const sinew_kernel *kernel)

@@ -80,20 +80,20 @@ KERNEL_INLINE void scatter_opposite(sinew_real *g, const int32_t *vertex, const 
 static double value(const sinew_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5);
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         lane d[3];
         const lane stretch = edge(kernel->x, group_vertex(kernel, group, 2), d) - lane_load(data + LANES);
-        sum = value_add(sum, lane_load(data), half * stretch * stretch);
+        value_add(&sum, lane_load(data), half * stretch * stretch);
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 static double gradient(const sinew_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5);
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(kernel, group, 2);
@@ -104,9 +104,9 @@ static double gradient(const sinew_kernel *kernel)
         for (int i = 0; i < 3; i++)
             d[i] *= pull;
         scatter_opposite(kernel->g, vertex, d);
-        sum = value_add(sum, k, half * stretch * stretch);
+        value_add(&sum, k, half * stretch * stretch);
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 static void linearise(const sinew_kernel *kernel)

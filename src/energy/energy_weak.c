@@ -89,20 +89,20 @@ KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real
 
 static double value(const sinew_kernel *kernel)
 {
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         lane C[3], f[3];
         separation(kernel->x, group_vertex(kernel, group, 8), data + DATA_WEIGHTS * LANES, C);
         pull(data + DATA_K * LANES, C, f);
-        sum = value_add(sum, lane_load(data), lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
+        value_add(&sum, lane_load(data), lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 static double gradient(const sinew_kernel *kernel)
 {
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(kernel, group, 8);
@@ -110,12 +110,12 @@ static double gradient(const sinew_kernel *kernel)
         lane C[3], f[3];
         separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
         pull(data + DATA_K * LANES, C, f);
-        sum = value_add(sum, scale, lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
+        value_add(&sum, scale, lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
         for (int i = 0; i < 3; i++)
             f[i] *= scale;
         spread(kernel->g, vertex, data + DATA_WEIGHTS * LANES, f);
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 static void linearise(const sinew_kernel *kernel)

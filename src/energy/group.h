@@ -13,35 +13,53 @@
 
 #define KERNEL_INLINE static inline __attribute__((always_inline))
 
-/* A lane of doubles: values are summed in double in both precisions, because a line search compares sums that differ
- * by less than a float can tell. */
+/* Values are summed in double in both precisions, because a line search compares sums that differ by less than a float
+ * can tell. A lane of floats is summed as two halves, each as wide as a register when it has become double. */
 #if LANES == 1
-typedef double lane_wide;
+enum {
+    SUM_PARTS = 1
+};
+typedef sinew_real sum_part;
+typedef double sum_wide;
+#elif defined(SINEW_SINGLE)
+enum {
+    SUM_PARTS = 2
+};
+typedef float sum_part __attribute__((vector_size(LANES / 2 * sizeof(float))));
+typedef double sum_wide __attribute__((vector_size(LANES / 2 * sizeof(double))));
 #else
-typedef double lane_wide __attribute__((vector_size(LANES * sizeof(double))));
+enum {
+    SUM_PARTS = 1
+};
+typedef lane sum_part;
+typedef lane sum_wide;
 #endif
 
+typedef struct value_sum {
+    sum_wide part[SUM_PARTS];
+} value_sum;
+
 /* sum += weight * psi, and nothing for elements that only fill up a group, whatever their psi. */
-KERNEL_INLINE lane_wide value_add(lane_wide sum, lane weight, lane psi)
+KERNEL_INLINE void value_add(value_sum *sum, lane weight, lane psi)
 {
-    lane energy = lane_select(lane_eq(weight, lane_set(0)), lane_set(0), weight * psi);
+    const lane energy = lane_select(lane_eq(weight, lane_set(0)), lane_set(0), weight * psi);
+    sum_part part[SUM_PARTS];
+    memcpy(part, &energy, sizeof part);
+    for (int i = 0; i < SUM_PARTS; i++)
 #if LANES == 1
-    return sum + (double)energy;
+        sum->part[i] += (double)part[i];
 #else
-    return sum + __builtin_convertvector(energy, lane_wide);
+        sum->part[i] += __builtin_convertvector(part[i], sum_wide);
 #endif
 }
 
-KERNEL_INLINE double value_total(lane_wide sum)
+KERNEL_INLINE double value_total(const value_sum *sum)
 {
-#if LANES == 1
-    return sum;
-#else
-    double total = 0;
+    double elements[LANES], total = 0;
+    memcpy(elements, sum->part, sizeof elements);
     for (int i = 0; i < LANES; i++)
-        total += sum[i];
+        total += elements[i];
     return total;
-#endif
 }
 
 /* The groups of a kernel, one after the other. */

@@ -95,31 +95,49 @@ KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const lane 
 
 KERNEL_INLINE double tet_value(const sinew_kernel *kernel, int data_count, tet_stress *stress)
 {
-    lane_wide sum = {0};
+    value_sum sum = {0};
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, data_count);
         lane rest[9], F[9], P[9];
         tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, rest, F);
-        sum = value_add(sum, lane_load(data), stress(F, data + TET_MATERIAL * LANES, P));
+        value_add(&sum, lane_load(data), stress(F, data + TET_MATERIAL * LANES, P));
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
+
+/* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a
+ * single chain of dependent instructions, longer than what a processor looks ahead; apart, the groups of a loop overlap
+ * (Neo-Hookean, n = 32 block, AVX2: 9 in place of 11 ns per tetrahedron in double precision). */
+enum {
+    TET_TILE = 8
+};
 
 KERNEL_INLINE double tet_gradient(const sinew_kernel *kernel, int data_count, tet_stress *stress)
 {
-    lane_wide sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
-        const int32_t *vertex = group_vertex(kernel, group, 4);
-        const lane weight = lane_load(data);
-        lane rest[9], F[9], P[9];
-        tet_deformation(kernel->x, vertex, data, rest, F);
-        sum = value_add(sum, weight, stress(F, data + TET_MATERIAL * LANES, P));
-        for (int i = 0; i < 9; i++)
-            P[i] *= weight;
-        tet_scatter(kernel->g, vertex, P, rest);
+    value_sum sum = {0};
+    lane tile[TET_TILE][9]; /* F, then w P */
+    for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
+        const int32_t rest_count = kernel->group_count - first, count = rest_count < TET_TILE ? rest_count : TET_TILE;
+        for (int32_t k = 0; k < count; k++) {
+            lane rest[9];
+            tet_deformation(kernel->x, group_vertex(kernel, first + k, 4), group_data(kernel, first + k, data_count),
+                            rest, tile[k]);
+        }
+        for (int32_t k = 0; k < count; k++) {
+            const sinew_real *data = group_data(kernel, first + k, data_count);
+            const lane weight = lane_load(data);
+            lane P[9];
+            value_add(&sum, weight, stress(tile[k], data + TET_MATERIAL * LANES, P));
+            for (int i = 0; i < 9; i++)
+                tile[k][i] = weight * P[i];
+        }
+        for (int32_t k = 0; k < count; k++) {
+            lane rest[9];
+            load_lanes(group_data(kernel, first + k, data_count) + TET_REST * LANES, 9, rest);
+            tet_scatter(kernel->g, group_vertex(kernel, first + k, 4), tile[k], rest);
+        }
     }
-    return value_total(sum);
+    return value_total(&sum);
 }
 
 /* Writes the tangent of one group, W = Bm V. */

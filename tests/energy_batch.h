@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_batch.h: a handful of elements laid out as kernels want them, driven without a world. Each element has its own
+ * vertices. And states to put them in: at rest, turned, stretched, squashed, inverted. For test_energies.c and
+ * test_materials.c.
+ */
+#ifndef SINEW_ENERGY_BATCH_H
+#define SINEW_ENERGY_BATCH_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/energy.h"
+
+enum {
+    BATCH_MAX = 16,
+    SIZE_MAX3 = 3 * SINEW_STENCIL_MAX
+};
+
+/* One element: rest shape, where it is now, and what `prepare` may ask for. */
+typedef struct sample {
+    double rest[SIZE_MAX3], x[SIZE_MAX3];
+    double weights[8], normal[3], target[3];
+    double parameters[SINEW_PARAMETER_MAX];
+} sample;
+
+typedef struct batch {
+    const sinew_energy_ops *ops;
+    int width, count, group_count, vertex_count, size; /* size: unknowns of one element */
+    int32_t *vertex;
+    sinew_real *data, *x, *p, *g, *tangent, *blocks;
+} batch;
+
+static inline void *batch_array(size_t count, size_t size)
+{
+    void *memory = aligned_alloc(64, (count * size + 64 + 63) / 64 * 64);
+    memset(memory, 0, count * size);
+    return memory;
+}
+
+static inline void batch_free(batch *b)
+{
+    free(b->vertex);
+    free(b->data);
+    free(b->x);
+    free(b->p);
+    free(b->g);
+    free(b->tangent);
+    free(b->blocks);
+}
+
+static inline const char *batch_prepare(const sinew_energy_ops *ops, const sample *s, sinew_real *data)
+{
+    sinew_real rest[SIZE_MAX3], weights[8], normal[3], target[3], parameters[SINEW_PARAMETER_MAX];
+    for (int i = 0; i < SIZE_MAX3; i++)
+        rest[i] = (sinew_real)s->rest[i];
+    for (int i = 0; i < 8; i++)
+        weights[i] = (sinew_real)s->weights[i];
+    for (int i = 0; i < 3; i++) {
+        normal[i] = (sinew_real)s->normal[i];
+        target[i] = (sinew_real)s->target[i];
+    }
+    for (int i = 0; i < SINEW_PARAMETER_MAX; i++)
+        parameters[i] = (sinew_real)s->parameters[i];
+    const sinew_element element = {rest, parameters, weights, normal, target};
+    return ops->prepare(&element, data);
+}
+
+/* Elements beyond count copy the first, with weight zero. */
+static inline batch batch_make(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const sample *samples,
+                               int count)
+{
+    const int W = lanes->width, n = ops->info.vertex_count, groups = (count + W - 1) / W, padded = groups * W;
+    batch b = {.ops = ops, .width = W, .count = count, .group_count = groups, .vertex_count = n, .size = 3 * n};
+    b.vertex = batch_array((size_t)(padded * n), sizeof(int32_t));
+    b.data = batch_array((size_t)(padded * ops->data_count), sizeof(sinew_real));
+    b.tangent = batch_array((size_t)(padded * ops->tangent_count), sizeof(sinew_real));
+    b.blocks = batch_array((size_t)(padded * 9 * n * (n + 1) / 2), sizeof(sinew_real));
+    b.x = batch_array((size_t)(4 * padded * n), sizeof(sinew_real));
+    b.p = batch_array((size_t)(4 * padded * n), sizeof(sinew_real));
+    b.g = batch_array((size_t)(4 * padded * n), sizeof(sinew_real));
+    for (int e = 0; e < padded; e++) {
+        const sample *s = &samples[e < count ? e : 0];
+        const int group = e / W, l = e % W;
+        sinew_real data[SINEW_DATA_MAX];
+        if (batch_prepare(ops, s, data))
+            abort();
+        if (e >= count)
+            data[0] = 0;
+        for (int i = 0; i < ops->data_count; i++)
+            b.data[(group * ops->data_count + i) * W + l] = data[i];
+        for (int a = 0; a < n; a++) {
+            b.vertex[(group * n + a) * W + l] = e * n + a;
+            for (int i = 0; i < 3; i++)
+                b.x[4 * (e * n + a) + i] = (sinew_real)s->x[3 * a + i];
+        }
+    }
+    return b;
+}
+
+static inline sinew_kernel batch_kernel(batch *b, bool project)
+{
+    return (sinew_kernel){b->group_count, b->vertex, b->data, b->x, b->p, b->g, b->tangent, b->blocks, project};
+}
+
+static inline double batch_value(batch *b)
+{
+    const sinew_kernel kernel = batch_kernel(b, false);
+    return b->ops->value(&kernel);
+}
+
+static inline double batch_gradient(batch *b)
+{
+    const sinew_kernel kernel = batch_kernel(b, false);
+    memset(b->g, 0, sizeof(sinew_real) * (size_t)(4 * b->group_count * b->width * b->vertex_count));
+    return b->ops->gradient(&kernel);
+}
+
+static inline void batch_linearise(batch *b, bool project)
+{
+    const sinew_kernel kernel = batch_kernel(b, project);
+    b->ops->linearise(&kernel);
+    b->ops->hessian(&kernel);
+}
+
+/* The i-th unknown of element e in x, p or g. */
+static inline sinew_real *batch_at(const batch *b, sinew_real *array, int e, int i)
+{
+    return &array[4 * (e * b->vertex_count + i / 3) + i % 3];
+}
+
+/* H[size][size] of element e from the blocks. */
+static inline void batch_hessian(const batch *b, int e, double *H)
+{
+    const int n = b->vertex_count, pairs = n * (n + 1) / 2, group = e / b->width, l = e % b->width;
+    for (int row = 0; row < 3 * n; row++)
+        for (int column = 0; column < 3 * n; column++) {
+            const bool lower = row / 3 >= column / 3;
+            const int i = lower ? row : column, j = lower ? column : row;
+            const int block = (i / 3) * (i / 3 + 1) / 2 + j / 3, entry = 3 * (i % 3) + j % 3;
+            H[row * b->size + column] = (double)b->blocks[((group * pairs + block) * 9 + entry) * b->width + l];
+        }
+}
+
+/* H p of element e by `product`, for the unit vectors p one after the other. */
+static inline void batch_product(batch *b, int e, double *H)
+{
+    const sinew_kernel kernel = batch_kernel(b, false);
+    const size_t bytes = sizeof(sinew_real) * (size_t)(4 * b->group_count * b->width * b->vertex_count);
+    for (int column = 0; column < b->size; column++) {
+        memset(b->g, 0, bytes);
+        memset(b->p, 0, bytes);
+        *batch_at(b, b->p, e, column) = 1;
+        b->ops->product(&kernel);
+        for (int row = 0; row < b->size; row++)
+            H[row * b->size + column] = (double)*batch_at(b, b->g, e, row);
+    }
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------ */
+
+static uint64_t random_state; /* set it to start a sequence */
+
+static inline double random_in(double low, double high)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+/* The rotation about an axis (not of unit length) by an angle. */
+static inline void rotation(const double axis[3], double angle, double R[9])
+{
+    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    const double x = axis[0] / length, y = axis[1] / length, z = axis[2] / length, c = cos(angle), s = sin(angle);
+    const double M[9] = {c + x * x * (1 - c),     x * y * (1 - c) - z * s, x * z * (1 - c) + y * s,
+                         y * x * (1 - c) + z * s, c + y * y * (1 - c),     y * z * (1 - c) - x * s,
+                         z * x * (1 - c) - y * s, z * y * (1 - c) + x * s, c + z * z * (1 - c)};
+    memcpy(R, M, sizeof M);
+}
+
+static inline void random_rotation(double low, double high, double R[9])
+{
+    const double axis[3] = {random_in(-1, 1), random_in(-1, 1), random_in(0.1, 1)};
+    rotation(axis, random_in(low, high), R);
+}
+
+/* A state is a random rotation times a stretch along random axes. */
+typedef struct state {
+    const char *name;
+    double angle;
+    double sigma[3];
+    double noise; /* added to F */
+} state;
+
+static const state states[] = {
+    {"rest", 0, {1, 1, 1}, 0},
+    {"random", 0.3, {1, 1, 1}, 0.3},
+    {"rotated", 1, {1, 1, 1}, 0},
+    {"strongly rotated", 3, {1.2, 1.1, 0.9}, 0},
+    {"stretched", 2, {2, 1.1, 0.8}, 0},
+    {"equal stretch", 1, {1.3, 1.3, 1.3}, 0},
+    {"squashed", 1, {1.1, 0.9, 0.2}, 0},
+    {"squashed twice", 1, {1.6, 0.3, 0.2}, 0},
+    {"inverted", 1, {1.2, 0.9, -0.4}, 0},
+    {"mirrored", 2, {1.4, 1.2, -1}, 0},
+};
+enum {
+    STATE_COUNT = sizeof states / sizeof states[0]
+};
+
+static inline void state_deformation(const state *s, double F[9])
+{
+    double R[9], Q[9];
+    random_rotation(s->angle, s->angle, R);
+    random_rotation(0, 3, Q);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double sum = 0; /* R Q diag(sigma) Q^T */
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++)
+                    sum += R[3 * i + l] * Q[3 * l + k] * s->sigma[k] * Q[3 * j + k];
+            F[3 * i + j] = sum + (s->noise > 0 ? random_in(-s->noise, s->noise) : 0);
+        }
+}
+
+static inline void sample_move(sample *s, const double F[9], const double t[3])
+{
+    for (int a = 0; a < SINEW_STENCIL_MAX; a++)
+        for (int i = 0; i < 3; i++)
+            s->x[3 * a + i] = F[3 * i] * s->rest[3 * a] + F[3 * i + 1] * s->rest[3 * a + 1] +
+                              F[3 * i + 2] * s->rest[3 * a + 2] + t[i];
+}
+
+/* Moduli near 1, so that errors are relative; a random well-shaped rest element. */
+static inline sample sample_make(const sinew_energy_info *info, const state *s)
+{
+    static const double corner[SIZE_MAX3] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0};
+    sample result = {0};
+    for (int i = 0; i < SIZE_MAX3; i++)
+        result.rest[i] = corner[i] + random_in(-0.2, 0.2);
+    for (int i = 0; i < info->parameter_count; i++)
+        result.parameters[i] = info->parameters[i].preset > 10 ? random_in(1, 3) : info->parameters[i].preset;
+    double sums[2] = {0, 0}, length = 0;
+    for (int a = 0; a < 8; a++)
+        sums[a / 4] += result.weights[a] = random_in(0.1, 1);
+    for (int a = 0; a < 8; a++)
+        result.weights[a] /= a < 4 ? sums[0] : -sums[1];
+    for (int i = 0; i < 3; i++) {
+        result.normal[i] = random_in(0.1, 1);
+        length += result.normal[i] * result.normal[i];
+        result.target[i] = result.rest[i];
+    }
+    for (int i = 0; i < 3; i++)
+        result.normal[i] /= sqrt(length);
+    double F[9];
+    const double t[3] = {0, 0, 0};
+    state_deformation(s, F);
+    sample_move(&result, F, t);
+    return result;
+}
+
+/* Where an energy is not defined. */
+static inline bool undefined_at(const sinew_energy_info *info, const state *s)
+{
+    return strcmp(info->name, "neo_hookean_log") == 0 && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
+}
+
+static inline bool is_tet(const sinew_energy_info *info)
+{
+    return info->stencil == SINEW_STENCIL_TET;
+}
+
+#endif

@@ -168,8 +168,15 @@ static double measure(const block *b, const sinew_energy_ops *ops, int operation
         const double start = sinew_seconds();
         for (int32_t i = 0; i < b->chunk_count; i++) {
             const chunk *c = &b->chunks[i];
-            const sinew_kernel kernel = {
-                c->group_count, c->vertex, c->data, c->x, c->p, c->g, c->tangent, c->blocks, operation == PROJECTED};
+            const sinew_kernel kernel = {.group_count = c->group_count,
+                                         .vertex = c->vertex,
+                                         .data = c->data,
+                                         .x = c->x,
+                                         .p = c->p,
+                                         .g = c->g,
+                                         .tangent = c->tangent,
+                                         .blocks = c->blocks,
+                                         .project = operation == PROJECTED};
             run(ops, &kernel, operation);
         }
         const double seconds = sinew_seconds() - start;

@@ -101,7 +101,15 @@ static inline batch batch_make(const sinew_lane_variant *lanes, const sinew_ener
 
 static inline sinew_kernel batch_kernel(batch *b, bool project)
 {
-    return (sinew_kernel){b->group_count, b->vertex, b->data, b->x, b->p, b->g, b->tangent, b->blocks, project};
+    return (sinew_kernel){.group_count = b->group_count,
+                          .vertex = b->vertex,
+                          .data = b->data,
+                          .x = b->x,
+                          .p = b->p,
+                          .g = b->g,
+                          .tangent = b->tangent,
+                          .blocks = b->blocks,
+                          .project = project};
 }
 
 static inline double batch_value(batch *b)

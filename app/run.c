@@ -80,7 +80,7 @@ static int print_help(void)
 
 static bool read_formats(run *r)
 {
-    const sinew_given *given = NULL;
+    const sinew_given nothing = {0}, *given = &nothing;
     for (int i = 0; i < OPTION_COUNT; i++)
         if (strcmp(options[i].name, "format") == 0)
             given = &r->arguments.given[i];

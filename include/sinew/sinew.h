@@ -326,7 +326,7 @@ typedef struct sinew_step_result {
     double objective, inertia, elastic; /* J at the end */
     double residual;                    /* N at the end */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
-    double gap; /* J: estimate of g(q) - min g; +inf where the solver has none */
+    double gap;                         /* J: estimate of g(q) - min g; +inf where the solver has none */
     int32_t linear_iterations;          /* of inner linear solvers, summed */
 } sinew_step_result;
 

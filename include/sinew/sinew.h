@@ -330,7 +330,8 @@ typedef struct sinew_step_result {
     int32_t linear_iterations;          /* of inner linear solvers, summed */
 } sinew_step_result;
 
-/* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call. */
+/* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call of its own
+ * (CHOLMOD takes and returns one work matrix per factorisation). */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
 /* Rows of the last step (SINEW_RECORD_ITERATIONS), valid until the next. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);

@@ -437,7 +437,8 @@ static void change(char *bytes, size_t *size)
         bytes[at] ^= (char)(1 << roll(8));
         break;
     case 2:
-        memcpy(bytes + at, word, length);
+        for (size_t i = 0; i < length; i++)
+            bytes[at + i] = word[i];
         break;
     default:
         memmove(bytes + at, bytes + at + length, *size - at - length);

@@ -88,7 +88,7 @@ static void print_cell_2(const cell_kind *kind, FILE *stream, bool binary, int64
         int32_t words[7] = {(int32_t)number, 0, 1};
         for (int k = 0; k < kind->corners; k++)
             words[3 + k] = cell[k] + 1;
-        fwrite(words, sizeof words[0], (size_t)(3 + kind->corners), stream);
+        fwrite(words, sizeof words[0], 3 + (size_t)kind->corners, stream);
         return;
     }
     fprintf(stream, "%lld %d 2 0 1", (long long)number, kind->type);
@@ -183,7 +183,7 @@ static void print_cell_4(const cell_kind *kind, FILE *stream, bool binary, int64
         uint64_t words[5] = {(uint64_t)number};
         for (int k = 0; k < kind->corners; k++)
             words[1 + k] = (uint64_t)cell[k] + 1;
-        fwrite(words, sizeof words[0], (size_t)(1 + kind->corners), stream);
+        fwrite(words, sizeof words[0], 1 + (size_t)kind->corners, stream);
         return;
     }
     fprintf(stream, "%lld", (long long)number);

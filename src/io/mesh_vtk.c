@@ -169,7 +169,7 @@ static bool read_cells_old(vtk_reader *reader, sinew_vtk_cells *cells)
     cells->starts[count] = used;
     return used == cells->corner_count ||
            sinew_text_fail(&reader->text, at, "the cells hold %lld numbers, but %lld are promised",
-                           (long long)(used + count), (long long)total);
+                           (long long)used + count, (long long)total);
 }
 
 /* A line with the word and the type of the array that follows it. */

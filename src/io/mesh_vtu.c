@@ -146,6 +146,7 @@ static bool attribute_is(const xml_tag *tag, const char *name, const char *wante
 static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const char *name, int64_t *count)
 {
     sinew_token value;
+    *count = 0;
     if (!attribute(tag, name, &value))
         return sinew_text_fail(&reader->text, tag->at, "<%.*s> lacks the attribute %s",
                                tag->name.length < 32 ? (int)tag->name.length : 32, tag->name.at, name);

@@ -6,29 +6,49 @@
 #define SINEW_BENCH_H
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/base.h"
 
 typedef void bench_body(void *context);
 
-static int bench_compare(const void *a, const void *b)
+static inline int bench_compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Median seconds of one call out of `runs` (<= 64), after one to warm up. */
-static double bench_median(bench_body *body, void *context, int runs)
+/* Processor time of this thread, s: what a busy machine does not stretch. */
+static inline double bench_processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline double bench_median_of(bench_body *body, void *context, int runs, double (*seconds_now)(void))
 {
     double seconds[64];
     body(context);
     for (int i = 0; i < runs; i++) {
-        double began = sinew_seconds();
+        double began = seconds_now();
         body(context);
-        seconds[i] = sinew_seconds() - began;
+        seconds[i] = seconds_now() - began;
     }
     qsort(seconds, (size_t)runs, sizeof seconds[0], bench_compare);
     return seconds[runs / 2];
+}
+
+/* Median seconds of one call out of `runs` (<= 64), after one to warm up. */
+static inline double bench_median(bench_body *body, void *context, int runs)
+{
+    return bench_median_of(body, context, runs, sinew_seconds);
+}
+
+/* The same in processor time: for one thread. */
+static inline double bench_median_cpu(bench_body *body, void *context, int runs)
+{
+    return bench_median_of(body, context, runs, bench_processor_seconds);
 }
 
 #endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench_solvers.c: what an iteration of each solver costs on the n = 32 block (32 768 vertices, 148 955 tets), beside
+ * public codes on the same problem in the same run, and how much memory each solver holds.
+ *
+ * One thread is timed in the processor's own time, which a busy machine does not stretch; two threads on the wall
+ * clock.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "peers.h"
+#include "solve/global_step.h"
+#include "solve/solver.h"
+#include "solve/sweep.h"
+#include "world/world.h"
+
+enum {
+    N = 32,
+    RUNS = 15
+};
+
+/* ---- Worlds ---------------------------------------------------------------------------------- */
+
+/* What a world has allocated. */
+typedef struct tally {
+    size_t held;
+} tally;
+
+static void *tally_allocate(void *context, size_t size, size_t alignment)
+{
+    tally *t = context;
+    char *block = aligned_alloc(alignment, (size + 2 * alignment - 1) / alignment * alignment + alignment);
+    if (!block)
+        return NULL;
+    memcpy(block, &size, sizeof size);
+    t->held += size;
+    return block + alignment;
+}
+
+static void tally_release(void *context, void *memory)
+{
+    tally *t = context;
+    size_t size;
+    char *block = (char *)memory - SINEW_ALIGNMENT;
+    memcpy(&size, block, sizeof size);
+    t->held -= size;
+    free(block);
+}
+
+typedef struct scene {
+    tally memory;
+    sinew_world *world;
+    int32_t element_count;
+    size_t before; /* bytes held before the solver was prepared */
+} scene;
+
+static sinew_mesh *block_mesh(void)
+{
+    sinew_box_def box = sinew_default_box_def();
+    for (int i = 0; i < 3; i++)
+        box.vertices[i] = N;
+    return sinew_mesh_box(&box, NULL);
+}
+
+/* A block of one energy, its particles a little out of place, ready to iterate. */
+static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solver, const char *option, int32_t choice,
+                       int32_t threads)
+{
+    sinew_error error = {0};
+    sinew_mesh *mesh = block_mesh();
+    *s = (scene){0};
+    sinew_world_def def = sinew_default_world_def();
+    def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
+    def.thread_count = threads;
+    def.solver = sinew_default_solver_def(solver);
+    def.solver.tolerance = 0;
+    if (option)
+        def.solver.parameters[sinew_solver_parameter(solver, option)] = (sinew_real)choice;
+    s->world = sinew_world_create(&def, &error);
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    sinew_energy_def energy = sinew_default_energy_def(kind);
+    energy.body = sinew_world_add_body(s->world, &body, &error);
+    sinew_world_add_energy(s->world, &energy, &error);
+    s->element_count = s->world->energies[0].batch->element_count;
+    sinew_world_predict(s->world);
+    s->before = s->memory.held;
+    for (size_t i = 0; i < 4 * (size_t)s->world->particle_count; i++)
+        if (i % 4 != 3)
+            s->world->q[i] += (sinew_real)(0.003 * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
+    if (sinew_world_prepare(s->world, &error) != SINEW_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    sinew_world_predict(s->world);
+    memcpy(s->world->solve.q, s->world->q, 4 * (size_t)s->world->particle_count * sizeof(sinew_real));
+    s->world->solve.ops->begin(&s->world->solve);
+    sinew_mesh_destroy(mesh);
+}
+
+static void iterate(void *context)
+{
+    sinew_solve *solve = &((scene *)context)->world->solve;
+    solve->ops->iterate(solve);
+}
+
+static void local_step(void *context)
+{
+    sinew_world *world = ((scene *)context)->world;
+    sinew_objective_gradient(&world->objective, world->solve.q, world->solve.gradient, NULL);
+}
+
+static void global_step(void *context)
+{
+    sinew_solve *solve = &((scene *)context)->world->solve;
+    solve->ops->precondition(solve, solve->gradient, solve->velocity);
+}
+
+/* Seconds at one thread (processor time) and two (wall clock). */
+typedef struct timing {
+    double one, two;
+} timing;
+
+static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
+                        int32_t choice, int32_t *element_count, double *bytes)
+{
+    timing t;
+    for (int32_t threads = 1; threads <= 2; threads++) {
+        scene s;
+        make_scene(&s, kind, solver, option, choice, threads);
+        sinew_solve_evaluate(&s.world->solve);
+        *(threads == 1 ? &t.one : &t.two) =
+            threads == 1 ? bench_median_cpu(body, &s, RUNS) : bench_median(body, &s, RUNS);
+        if (element_count)
+            *element_count = s.element_count;
+        if (bytes)
+            *bytes = (double)(s.memory.held - s.before);
+        sinew_world_destroy(s.world);
+    }
+    return t;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static void per_element(const char *what, bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver,
+                        const char *option, int32_t choice)
+{
+    int32_t count;
+    double bytes;
+    timing t = time_body(body, kind, solver, option, choice, &count, &bytes);
+    printf("%-44s %9.1f ns %9.1f ns %7.2fx %8.0f B %8.0f B\n", what, 1e9 * t.one / count, 1e9 * t.two / count,
+           t.one / t.two, bytes / count, bytes / (N * N * N));
+}
+
+static void global_row(void)
+{
+    timing t = time_body(global_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0, NULL, NULL);
+    printf("%-44s %9.2f ms %9.2f ms %7.2fx\n", "global step, three right-hand sides", 1e3 * t.one, 1e3 * t.two,
+           t.one / t.two);
+}
+
+int main(void)
+{
+    printf("n = %d block, " SINEW_PRECISION
+           ", lanes %s; time per element, solver's memory per element and per vertex\n",
+           N, sinew_lanes_name());
+    printf("%-44s %12s %12s %8s %10s %10s\n", "", "1 thread", "2 threads", "ratio", "element", "vertex");
+    per_element("pd, local step (strain)", local_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);
+    global_row();
+    per_element("pd, whole iteration", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);
+    per_element("qn, whole iteration (strain)", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_QN, NULL, 0);
+    per_element("qn, whole iteration (neo_hookean)", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_QN, NULL, 0);
+    per_element("admm, whole iteration (strain)", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_ADMM, NULL, 0);
+    per_element("admm, whole iteration (neo_hookean)", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_ADMM, NULL, 0);
+    per_element("xpbd, strain", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_XPBD, NULL, 0);
+    per_element("xpbd, neo_hookean combined", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_XPBD, "neo_hookean", 0);
+    per_element("xpbd, neo_hookean split", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_XPBD, "neo_hookean", 1);
+    per_element("xpbd, distance constraints", iterate, SINEW_ENERGY_SPRING, SINEW_SOLVER_XPBD, NULL, 0);
+    bench_peers(N);
+    return 0;
+}

@@ -5,17 +5,16 @@
  * Frame 0 is the start; a frame is steps_per_frame steps. --resume goes on from a state file to the frame that a run
  * without it would end with, and comes to the same bits.
  */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "app.h"
+#include "metrics.h"
+#include "output.h"
 #include "progress.h"
+#include "settings.h"
 
 static const char command[] = "run";
 
@@ -33,8 +32,7 @@ static const sinew_option options[] = {
     {"help", NULL, "this text", false},
 };
 enum {
-    OPTION_COUNT = sizeof options / sizeof options[0],
-    SETTING_MAX = 256
+    OPTION_COUNT = sizeof options / sizeof options[0]
 };
 
 /* Set by the signal handler; the loop ends after the step. */
@@ -53,12 +51,11 @@ typedef struct run {
     char directory[2048];
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not wanted */
     bool wanted[SINEW_CACHE_COUNT];
-    FILE *metrics;
-    char metrics_path[2200], metrics_partial[2220];
-    int64_t frames;            /* the frame to end with */
-    uint32_t bits;             /* of all steps */
-    int64_t steps;             /* taken by this run */
-    double residual, relative; /* largest of all steps */
+    sinew_output metrics;
+    int64_t frames;                 /* the frame to end with */
+    uint32_t bits;                  /* of all steps */
+    int64_t steps;                  /* taken by this run */
+    double residual, relative, gap; /* largest of all steps */
     sinew_error error;
 } run;
 
@@ -104,73 +101,19 @@ static bool read_formats(run *r)
     return true;
 }
 
-static bool check_solver(const char *name)
-{
-    if (!name || sinew_solver_by_name(name) != SINEW_SOLVER_COUNT)
-        return true;
-    const char *names[SINEW_SOLVER_COUNT];
-    for (int i = 0; i < SINEW_SOLVER_COUNT; i++)
-        names[i] = sinew_get_solver_info((sinew_solver_kind)i)->name;
-    const char *nearest = sinew_nearest_name(name, names, SINEW_SOLVER_COUNT);
-    if (nearest)
-        sinew_usage_error(command, "--solver: unknown solver \"%s\"; did you mean \"%s\"?", name, nearest);
-    else
-        sinew_usage_error(command, "--solver: unknown solver \"%s\"; see sinew info solvers", name);
-    return false;
-}
-
 /* The options that stand for a setting, as settings; then --set itself. */
-typedef struct setting_list {
-    const char *texts[SETTING_MAX];
-    char made[5][128];
-    int32_t count;
-} setting_list;
-
-static bool add_number_setting(const run *r, setting_list *list, const char *option, const char *key, bool whole)
-{
-    const char *text = sinew_option_text(&r->arguments, option);
-    if (!text)
-        return true;
-    char what[32];
-    snprintf(what, sizeof what, "--%s", option);
-    int64_t integer;
-    double number;
-    if (whole ? !sinew_read_integer(command, what, text, 0, 1000000000, &integer)
-              : !sinew_read_number(command, what, text, 0, 1, &number))
-        return false;
-    char *made = list->made[list->count];
-    if (whole)
-        snprintf(made, sizeof list->made[0], "%s=%lld", key, (long long)integer);
-    else
-        snprintf(made, sizeof list->made[0], "%s=%.17g", key, number);
-    list->texts[list->count++] = made;
-    return true;
-}
-
-static bool make_settings(const run *r, setting_list *list)
+static bool make_settings(const run *r, sinew_settings *settings)
 {
     const char *solver = sinew_option_text(&r->arguments, "solver");
-    list->count = 0;
-    if (!check_solver(solver))
+    if (solver && sinew_read_solver(command, "--solver", solver) == SINEW_SOLVER_COUNT)
         return false;
-    if (solver) {
-        snprintf(list->made[0], sizeof list->made[0], "solver.name=%s", solver);
-        list->texts[list->count++] = list->made[0];
-    }
-    if (!add_number_setting(r, list, "iterations", "solver.iterations", true) ||
-        !add_number_setting(r, list, "tolerance", "solver.tolerance", false) ||
-        !add_number_setting(r, list, "frames", "frames", true) ||
-        !add_number_setting(r, list, "threads", "threads", true))
-        return false;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        for (int32_t k = 0; strcmp(options[i].name, "set") == 0 && k < r->arguments.given[i].count; k++) {
-            if (list->count == SETTING_MAX) {
-                sinew_usage_error(command, "--set: at most %d settings; put them into the scene", SETTING_MAX - 5);
-                return false;
-            }
-            list->texts[list->count++] = r->arguments.given[i].values[k];
-        }
-    return true;
+    if (solver)
+        sinew_settings_add_text(settings, "solver.name", solver);
+    return sinew_settings_add_number(settings, &r->arguments, "iterations", "solver.iterations", true) &&
+           sinew_settings_add_number(settings, &r->arguments, "tolerance", "solver.tolerance", false) &&
+           sinew_settings_add_number(settings, &r->arguments, "frames", "frames", true) &&
+           sinew_settings_add_number(settings, &r->arguments, "threads", "threads", true) &&
+           sinew_settings_add_given(settings, &r->arguments);
 }
 
 /* ---- Scene ---------------------------------------------------------------------------------- */
@@ -195,21 +138,10 @@ static bool resume(run *r, const char *path)
 
 static bool open_scene(run *r, const char *name)
 {
-    char path[4096];
-    setting_list settings;
-    if (!make_settings(r, &settings))
-        return false;
-    if (!sinew_find_scene(name, path, sizeof path)) {
-        sinew_usage_error(command, "%s: no such scene; give a file, or a name that `sinew info scenes` lists", name);
-        return false;
-    }
-    sinew_scene_def def = sinew_default_scene_def();
-    def.path = path;
-    def.settings = settings.texts;
-    def.setting_count = settings.count;
-    r->scene = sinew_scene_read(&def, &r->error);
+    sinew_settings settings = {0};
+    r->scene = make_settings(r, &settings) ? sinew_open_scene(command, name, &settings) : NULL;
     if (!r->scene)
-        return fail(r);
+        return false;
     r->world = sinew_scene_world(r->scene);
     r->frames = sinew_scene_frames(r->scene);
     sinew_solver_def solver = sinew_scene_solver(r->scene);
@@ -222,25 +154,6 @@ static bool open_scene(run *r, const char *name)
 }
 
 /* ---- Files ---------------------------------------------------------------------------------- */
-
-static bool make_folders(const char *path)
-{
-    char part[2048];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *c = part + 1;; c++) {
-        char kept = *c;
-        if (kept != '/' && kept != '\0')
-            continue;
-        *c = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-            sinew_usage_error(command, "%s: cannot make this folder: %s", part, strerror(errno));
-            return false;
-        }
-        if (!kept)
-            return true;
-        *c = kept;
-    }
-}
 
 static bool choose_folder(run *r)
 {
@@ -258,49 +171,15 @@ static bool choose_folder(run *r)
         sinew_usage_error(command, "--out: the path is empty or too long");
         return false;
     }
-    return make_folders(r->directory);
+    return sinew_make_folders(command, r->directory);
 }
 
 static bool open_metrics(run *r)
 {
-    snprintf(r->metrics_path, sizeof r->metrics_path, "%s/metrics.csv", r->directory);
-    snprintf(r->metrics_partial, sizeof r->metrics_partial, "%s.partial", r->metrics_path);
-    r->metrics = fopen(r->metrics_partial, "w");
-    if (!r->metrics) {
-        sinew_usage_error(command, "%s: cannot write: %s", r->metrics_path, strerror(errno));
+    if (!sinew_output_open(&r->metrics, command, r->directory, "metrics.csv"))
         return false;
-    }
-    fprintf(r->metrics, "solver,step,iteration,seconds,objective,inertia,elastic,residual,relative_error,"
-                        "linear_momentum,angular_momentum\n");
+    sinew_metrics_head(r->metrics.stream);
     return true;
-}
-
-static void drop_metrics(run *r)
-{
-    if (!r->metrics)
-        return;
-    fclose(r->metrics);
-    r->metrics = NULL;
-    unlink(r->metrics_partial);
-}
-
-static bool close_metrics(run *r)
-{
-    bool good = !ferror(r->metrics);
-    good = fflush(r->metrics) == 0 && good;
-    int reason = errno;
-    good = fclose(r->metrics) == 0 && good;
-    r->metrics = NULL;
-    if (good && rename(r->metrics_partial, r->metrics_path) == 0)
-        return true;
-    sinew_usage_error(command, "%s: cannot write: %s", r->metrics_path, strerror(good ? errno : reason));
-    unlink(r->metrics_partial);
-    return false;
-}
-
-static double norm(const double v[3])
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
 static void write_metrics(const run *r)
@@ -309,10 +188,7 @@ static void write_metrics(const run *r)
     const sinew_iteration *rows = sinew_world_iterations(r->world, &count);
     const char *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name;
     for (int32_t i = 0; i < count; i++)
-        fprintf(r->metrics, "%s,%lld,%d,%.17g,%.17g,%.17g,%.17g,%.17g,,%.17g,%.17g\n", solver,
-                (long long)sinew_world_step_count(r->world), rows[i].iteration, rows[i].seconds, rows[i].objective,
-                rows[i].inertia, rows[i].elastic, rows[i].residual, norm(rows[i].linear_momentum),
-                norm(rows[i].angular_momentum));
+        sinew_metrics_row(r->metrics.stream, solver, sinew_world_step_count(r->world), &rows[i], NAN);
 }
 
 static bool open_caches(run *r, int64_t first_frame)
@@ -352,7 +228,8 @@ static bool close_files(run *r)
     }
     char path[2200];
     snprintf(path, sizeof path, "%s/state.bin", r->directory);
-    return good && close_metrics(r) && (sinew_state_write(r->world, path, &r->error) == SINEW_OK || fail(r));
+    return good && sinew_output_close(&r->metrics) &&
+           (sinew_state_write(r->world, path, &r->error) == SINEW_OK || fail(r));
 }
 
 static void free_run(run *r)
@@ -360,7 +237,7 @@ static void free_run(run *r)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format])
             sinew_cache_drop(r->caches[format]);
-    drop_metrics(r);
+    sinew_output_drop(&r->metrics);
     sinew_scene_destroy(r->scene);
     sinew_arguments_free(&r->arguments);
 }
@@ -374,6 +251,7 @@ static void take_step(run *r)
     r->steps++;
     r->residual = fmax(r->residual, result.residual);
     r->relative = fmax(r->relative, result.relative_residual);
+    r->gap = fmax(r->gap, result.gap);
     write_metrics(r);
 }
 
@@ -398,15 +276,6 @@ static bool simulate(run *r, sinew_progress *progress)
             return false;
     }
     return true;
-}
-
-static void write_bits(uint32_t bits, char *text, size_t size)
-{
-    size_t used = 0;
-    snprintf(text, size, "ok");
-    for (uint32_t bit = 1; bit && used < size; bit <<= 1)
-        if (bits & bit)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "|" : "", sinew_step_bit_name(bit));
 }
 
 static const char *open_with(int format)
@@ -435,13 +304,16 @@ static void print_named(const char *pattern, const char *name)
 
 static void print_summary(const run *r, double seconds)
 {
-    char bits[128];
+    char bits[128], gap[64] = "no estimate of the gap";
     const char *name = sinew_scene_name(r->scene);
-    write_bits(r->bits, bits, sizeof bits);
-    printf("%s%s: %g s simulated, %lld steps of %s, residual at most %.3g N (relative %.3g), status %s, %.3g s a step; "
+    sinew_bits_text(r->bits, bits, sizeof bits);
+    if (isfinite(r->gap))
+        snprintf(gap, sizeof gap, "about %.3g J above the minimum at most", r->gap);
+    printf("%s%s: %g s simulated, %lld steps of %s, residual at most %.3g N (relative %.3g), %s, status %s, %.3g s a "
+           "step; "
            "in %s: ",
            interrupted ? "interrupted, " : "", name, (double)sinew_world_time(r->world), (long long)r->steps,
-           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, r->residual, r->relative, bits,
+           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, r->residual, r->relative, gap, bits,
            r->steps > 0 ? seconds / (double)r->steps : 0, r->directory);
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format]) {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * metrics.c: metrics.csv, one row an iteration. Numbers have 17 significant digits; momenta are lengths of vectors.
+ */
+#include <math.h>
+
+#include "metrics.h"
+
+double sinew_length(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+void sinew_metrics_head(FILE *stream)
+{
+    fprintf(stream, "solver,step,iteration,seconds,objective,inertia,elastic,residual,relative_error,"
+                    "linear_momentum,angular_momentum\n");
+}
+
+void sinew_metrics_row(FILE *stream, const char *solver, int64_t step, const sinew_iteration *row,
+                       double relative_error)
+{
+    fprintf(stream, "%s,%lld,%d,%.17g,%.17g,%.17g,%.17g,%.17g,", solver, (long long)step, row->iteration, row->seconds,
+            row->objective, row->inertia, row->elastic, row->residual);
+    if (!isnan(relative_error))
+        fprintf(stream, "%.17g", relative_error);
+    fprintf(stream, ",%.17g,%.17g\n", sinew_length(row->linear_momentum), sinew_length(row->angular_momentum));
+}
+
+void sinew_bits_text(uint32_t bits, char *text, size_t size)
+{
+    size_t used = 0;
+    snprintf(text, size, "ok");
+    for (uint32_t bit = 1; bit && used < size; bit <<= 1)
+        if (bits & bit)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "|" : "", sinew_step_bit_name(bit));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * metrics.h: metrics.csv, one row an iteration, the same in every subcommand; and the words for status bits.
+ */
+#ifndef SINEW_METRICS_H
+#define SINEW_METRICS_H
+
+#include <stdio.h>
+
+#include "sinew/sinew.h"
+
+void sinew_metrics_head(FILE *stream);
+/* `relative_error` as in thesis (5.5); NaN where no minimum is known: the field is left empty. */
+void sinew_metrics_row(FILE *stream, const char *solver, int64_t step, const sinew_iteration *row,
+                       double relative_error);
+
+double sinew_length(const double v[3]);
+
+/* The names of the set bits, separated by '|'; "ok" when there are none. */
+void sinew_bits_text(uint32_t bits, char *text, size_t size);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.h: result files that appear whole or not at all, and the folders that hold them.
+ */
+#ifndef SINEW_OUTPUT_H
+#define SINEW_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A file under way: it has its own name only once it is closed. */
+typedef struct sinew_output {
+    FILE *stream;        /* NULL: not open */
+    const char *command; /* for messages */
+    char path[2200], partial[2220];
+} sinew_output;
+
+/* False when it cannot be written (already said on standard error). */
+bool sinew_output_open(sinew_output *output, const char *command, const char *directory, const char *name);
+bool sinew_output_close(sinew_output *output); /* false: said, and nothing is left behind */
+void sinew_output_drop(sinew_output *output);  /* removes what is unfinished; fine when not open */
+
+/* Makes a folder and those above it. False when it cannot (said). */
+bool sinew_make_folders(const char *command, const char *path);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * settings.c: from the command line to an open scene.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "settings.h"
+
+void sinew_settings_add_text(sinew_settings *s, const char *key, const char *value)
+{
+    char *made = s->made[s->made_count++];
+    snprintf(made, sizeof s->made[0], "%s=%s", key, value);
+    s->texts[s->count++] = made;
+}
+
+bool sinew_settings_add_number(sinew_settings *s, const sinew_arguments *arguments, const char *option, const char *key,
+                               bool whole)
+{
+    const char *text = sinew_option_text(arguments, option);
+    if (!text)
+        return true;
+    char what[32], value[64];
+    snprintf(what, sizeof what, "--%s", option);
+    int64_t integer;
+    double number;
+    if (whole ? !sinew_read_integer(arguments->command, what, text, 0, 1000000000, &integer)
+              : !sinew_read_number(arguments->command, what, text, 0, 1, &number))
+        return false;
+    if (whole)
+        snprintf(value, sizeof value, "%lld", (long long)integer);
+    else
+        snprintf(value, sizeof value, "%.17g", number);
+    sinew_settings_add_text(s, key, value);
+    return true;
+}
+
+bool sinew_settings_add_given(sinew_settings *s, const sinew_arguments *arguments)
+{
+    for (int32_t i = 0; i < arguments->option_count; i++)
+        for (int32_t k = 0; strcmp(arguments->options[i].name, "set") == 0 && k < arguments->given[i].count; k++) {
+            if (s->count == SINEW_SETTING_MAX) {
+                sinew_usage_error(arguments->command, "--set: at most %d settings; put them into the scene",
+                                  SINEW_SETTING_MAX - SINEW_SETTING_MADE_MAX);
+                return false;
+            }
+            s->texts[s->count++] = arguments->given[i].values[k];
+        }
+    return true;
+}
+
+sinew_solver_kind sinew_read_solver(const char *command, const char *what, const char *name)
+{
+    sinew_solver_kind kind = sinew_solver_by_name(name);
+    if (kind != SINEW_SOLVER_COUNT)
+        return kind;
+    const char *names[SINEW_SOLVER_COUNT];
+    for (int i = 0; i < SINEW_SOLVER_COUNT; i++)
+        names[i] = sinew_get_solver_info((sinew_solver_kind)i)->name;
+    const char *nearest = sinew_nearest_name(name, names, SINEW_SOLVER_COUNT);
+    if (nearest)
+        sinew_usage_error(command, "%s: unknown solver \"%s\"; did you mean \"%s\"?", what, name, nearest);
+    else
+        sinew_usage_error(command, "%s: unknown solver \"%s\"; see sinew info solvers", what, name);
+    return SINEW_SOLVER_COUNT;
+}
+
+sinew_scene *sinew_open_scene(const char *command, const char *name, const sinew_settings *settings)
+{
+    char path[4096];
+    if (!sinew_find_scene(name, path, sizeof path)) {
+        sinew_usage_error(command, "%s: no such scene; give a file, or a name that `sinew info scenes` lists", name);
+        return NULL;
+    }
+    sinew_error error;
+    sinew_scene_def def = sinew_default_scene_def();
+    def.path = path;
+    def.settings = settings->texts;
+    def.setting_count = settings->count;
+    sinew_scene *scene = sinew_scene_read(&def, &error);
+    if (!scene)
+        sinew_usage_error(command, "%s", error.text);
+    return scene;
+}

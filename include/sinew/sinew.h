@@ -129,6 +129,7 @@ SINEW_API void sinew_world_destroy(sinew_world *world);                         
 SINEW_API sinew_real sinew_world_time(const sinew_world *world);    /* s since the start */
 SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* steps taken */
 SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
+SINEW_API int32_t sinew_world_thread_count(const sinew_world *world); /* that its steps use */
 SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error);
 

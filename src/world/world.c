@@ -99,6 +99,11 @@ int32_t sinew_world_particle_count(const sinew_world *world)
     return SINEW_ASSERT(world) ? world->particle_count : 0;
 }
 
+int32_t sinew_world_thread_count(const sinew_world *world)
+{
+    return SINEW_ASSERT(world) ? world->objective.thread_count : 0;
+}
+
 int32_t sinew_world_body_count(const sinew_world *world)
 {
     return SINEW_ASSERT(world) ? world->body_count : 0;

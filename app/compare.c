@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compare.c: `sinew compare SCENE`: several solvers answer the same question, and each is held against the best answer.
+ *
+ * Every step begins, for every solver, at the state that the reference reached: Newton to a relative residual of 1e-12,
+ * or to round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective that
+ * any of them reached. Times are of a second run that records nothing, spread over the iterations as the first run's.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app.h"
+#include "compare.h"
+#include "metrics.h"
+#include "output.h"
+#include "progress.h"
+#include "settings.h"
+
+static const char command[] = "compare";
+
+static const sinew_option options[] = {
+    {"solvers", "LIST", "by commas, with options by colons: newton,xpbd,admm:weight=0.5; all that fit unless given",
+     false},
+    {"iterations", "N", "at most, per step; 100 unless given", false},
+    {"steps", "N", "each from the state that the reference reached; 1 unless given", false},
+    {"tolerance", "R", "on the relative residual, ends a solver early; 0 runs all iterations", false},
+    {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
+    {"out", "DIR", "folder of the results; out/compare-<scene> unless given", false},
+    {"set", "KEY=VALUE", "in place of what the scene says, e.g. time_step=1e-3", true},
+    {"quiet", NULL, "says nothing unless something is wrong", false},
+    {"help", NULL, "this text", false},
+};
+enum {
+    OPTION_COUNT = sizeof options / sizeof options[0],
+    REFERENCE_ITERATIONS = 500
+};
+
+static int print_help(void)
+{
+    printf(
+        "usage: sinew compare SCENE [OPTION ...]\n\n"
+        "Lets several solvers take the same steps of a scene and writes how near to the minimum each came, after how\n"
+        "many iterations and how much time: report.html (a browser), metrics.csv (a spreadsheet), summary.json.\n\n");
+    sinew_options_print(options, OPTION_COUNT);
+    printf("  --precision P          single or double\n\n"
+           "Options of a solver are those that `sinew info solvers` lists, iterations and tolerance.\n\n"
+           "Example: sinew compare untwist --solvers newton,qn,admm:weight=0.4,xpbd:order=mesh --iterations 300\n\n"
+           "Exit status: 0 done; 1 the reference did not get to the minimum, or a solver became non-finite; 2 wrong\n"
+           "usage or bad input; 3 the reference became non-finite.\n");
+    return SINEW_EXIT_DONE;
+}
+
+/* ---- Command line --------------------------------------------------------------------------- */
+
+typedef struct compare {
+    sinew_arguments arguments;
+    sinew_comparison c;
+    sinew_real tolerance;
+    char directory[2048];
+    void *blob; /* state that the coming step begins with */
+    size_t blob_size;
+    sinew_error error;
+} compare;
+
+static bool fail(const compare *m)
+{
+    sinew_usage_error(command, "%s: %s", sinew_scene_name(m->c.scene), m->error.text);
+    return false;
+}
+
+static bool out_of_memory(void)
+{
+    sinew_usage_error(command, "out of memory");
+    return false;
+}
+
+static bool read_numbers(compare *m)
+{
+    const char *iterations = sinew_option_text(&m->arguments, "iterations");
+    const char *steps = sinew_option_text(&m->arguments, "steps");
+    const char *tolerance = sinew_option_text(&m->arguments, "tolerance");
+    int64_t iteration_count = 100, step_count = 1;
+    double number = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
+    if ((iterations && !sinew_read_integer(command, "--iterations", iterations, 1, 1000000, &iteration_count)) ||
+        (steps && !sinew_read_integer(command, "--steps", steps, 1, 10000, &step_count)) ||
+        (tolerance && !sinew_read_number(command, "--tolerance", tolerance, 0, 1, &number)))
+        return false;
+    m->c.iterations = (int32_t)iteration_count;
+    m->c.step_count = (int32_t)step_count;
+    m->tolerance = (sinew_real)number;
+    return true;
+}
+
+/* One word of the command line as a shell takes it. */
+static void quote(const char *word, char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
+    text += strlen(text);
+    if (*word && strspn(word, plain) == strlen(word)) {
+        strcpy(text, word);
+        return;
+    }
+    *text++ = '\'';
+    for (; *word; word++) {
+        if (*word == '\'') {
+            memcpy(text, "'\\'", 3);
+            text += 3;
+        }
+        *text++ = *word;
+    }
+    memcpy(text, "'", 2);
+}
+
+static bool keep_command_line(compare *m, int argc, char **argv)
+{
+    static const char precision[] = " --precision single";
+    size_t size = sizeof "sinew" + sizeof precision;
+    for (int i = 0; i < argc; i++)
+        size += 4 * strlen(argv[i]) + 3;
+    char *line = m->c.command_line = calloc(size, 1);
+    if (!line)
+        return out_of_memory();
+    strcpy(line, "sinew");
+    for (int i = 0; i < argc; i++) {
+        strcat(line, " ");
+        quote(argv[i], line);
+    }
+    if (sizeof(sinew_real) == 4)
+        strcat(line, precision);
+    return true;
+}
+
+/* ---- Contenders ----------------------------------------------------------------------------- */
+
+static void set_reference(sinew_contender *r)
+{
+    *r = (sinew_contender){.label = "reference", .def = sinew_default_solver_def(SINEW_SOLVER_NEWTON)};
+    r->def.iterations = REFERENCE_ITERATIONS;
+    r->def.tolerance = (sinew_real)1e-12;
+}
+
+/* Whether the world takes the contender's solver; when not, m->error says why. */
+static sinew_status try_contender(compare *m, const sinew_contender *contender)
+{
+    sinew_status status = sinew_world_set_solver(m->c.world, &contender->def, &m->error);
+    return status == SINEW_OK ? sinew_world_prepare(m->c.world, &m->error) : status;
+}
+
+static bool add_contender(compare *m, sinew_contender *contender)
+{
+    sinew_comparison *c = &m->c;
+    for (int32_t i = 0; i < c->contender_count; i++)
+        if (strcmp(c->contenders[i].label, contender->label) == 0) {
+            sinew_usage_error(command, "--solvers: %s is given twice", contender->label);
+            return false;
+        }
+    if (c->contender_count == SINEW_CONTENDER_MAX) {
+        sinew_usage_error(command, "--solvers: at most %d; compare them in parts", SINEW_CONTENDER_MAX - 1);
+        return false;
+    }
+    if (!contender->own_iterations)
+        contender->def.iterations = c->iterations;
+    if (!contender->own_tolerance)
+        contender->def.tolerance = m->tolerance;
+    c->contenders[c->contender_count++] = *contender;
+    return true;
+}
+
+static bool read_contenders(compare *m, const char *list)
+{
+    for (const char *word = list; word;) {
+        size_t length = strcspn(word, ",");
+        sinew_contender contender;
+        if (!sinew_contender_read(command, word, length, &contender) || !add_contender(m, &contender))
+            return false;
+        if (try_contender(m, &contender) != SINEW_OK) {
+            sinew_usage_error(command, "--solvers: %s: %s", contender.label, m->error.text);
+            return false;
+        }
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return true;
+}
+
+/* Every solver that takes the scene's energies; the others are kept with the reason. */
+static bool choose_contenders(compare *m)
+{
+    sinew_comparison *c = &m->c;
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
+        const char *name = sinew_get_solver_info((sinew_solver_kind)kind)->name;
+        sinew_contender contender = {.def = sinew_default_solver_def((sinew_solver_kind)kind)};
+        snprintf(contender.label, sizeof contender.label, "%s", name);
+        sinew_status status = try_contender(m, &contender);
+        if (status == SINEW_ERROR_UNSUPPORTED) {
+            sinew_refusal *refusal = &c->refusals[c->refusal_count++];
+            refusal->name = name;
+            snprintf(refusal->why, sizeof refusal->why, "%.*s", (int)sizeof refusal->why - 1, m->error.text);
+        } else if (status != SINEW_OK) {
+            return fail(m);
+        } else if (!add_contender(m, &contender)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool open_scene(compare *m)
+{
+    sinew_comparison *c = &m->c;
+    sinew_settings settings = {0};
+    if (!read_numbers(m) || !sinew_settings_add_number(&settings, &m->arguments, "threads", "threads", true) ||
+        !sinew_settings_add_given(&settings, &m->arguments))
+        return false;
+    c->scene = sinew_open_scene(command, m->arguments.plain[0], &settings);
+    if (!c->scene)
+        return false;
+    c->world = sinew_scene_world(c->scene);
+    set_reference(&c->contenders[SINEW_REFERENCE]);
+    c->contender_count = 1;
+    if (try_contender(m, &c->contenders[SINEW_REFERENCE]) != SINEW_OK)
+        return fail(m);
+    const char *list = sinew_option_text(&m->arguments, "solvers");
+    return list ? read_contenders(m, list) : choose_contenders(m);
+}
+
+/* ---- One answer ----------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool take_step(compare *m, const sinew_solver_def *def, sinew_step_result *result, double *set_up)
+{
+    sinew_world *world = m->c.world;
+    if (sinew_world_state_load(world, m->blob, m->blob_size, &m->error) != SINEW_OK ||
+        sinew_world_set_solver(world, def, &m->error) != SINEW_OK)
+        return fail(m);
+    double began = now();
+    if (sinew_world_prepare(world, &m->error) != SINEW_OK)
+        return fail(m);
+    *set_up = now() - began;
+    if (!(sinew_world_step(world, result) & SINEW_STEP_UNPREPARED))
+        return true;
+    sinew_usage_error(command, "%s: %s", sinew_scene_name(m->c.scene), sinew_world_error(world));
+    return false;
+}
+
+static bool keep_answer(compare *m, sinew_answer *a)
+{
+    sinew_world *world = m->c.world;
+    int32_t particle_count = sinew_world_particle_count(world);
+    const sinew_iteration *rows = sinew_world_iterations(world, &a->row_count);
+    a->rows = malloc(((size_t)a->row_count + 1) * sizeof *a->rows);
+    a->relative_error = malloc(((size_t)a->row_count + 1) * sizeof *a->relative_error);
+    a->positions = malloc((3 * (size_t)particle_count + 1) * sizeof *a->positions);
+    if (!a->rows || !a->relative_error || !a->positions)
+        return out_of_memory();
+    memcpy(a->rows, rows, (size_t)a->row_count * sizeof *rows);
+    sinew_world_get_positions(world, 0, particle_count, a->positions);
+    sinew_world_measure(world, &a->measures);
+    return true;
+}
+
+/* Recording costs each iteration one evaluation, dear to a cheap solver: the same step without it tells the time. */
+static bool measure_time(compare *m, const sinew_contender *contender, sinew_answer *a)
+{
+    sinew_solver_def plain = contender->def;
+    plain.record = SINEW_RECORD_NONE;
+    plain.tolerance = 0;
+    plain.iterations = a->result.iterations;
+    sinew_step_result result;
+    double set_up;
+    if (!take_step(m, &plain, &result, &set_up))
+        return false;
+    double factor = a->result.seconds > 0 ? result.seconds / a->result.seconds : 1;
+    for (int32_t i = 0; i < a->row_count; i++)
+        a->rows[i].seconds *= factor;
+    a->result.seconds = result.seconds;
+    a->set_up = fmin(a->set_up, set_up);
+    return true;
+}
+
+static bool ask(compare *m, const sinew_contender *contender, sinew_answer *a)
+{
+    sinew_solver_def def = contender->def;
+    def.record = SINEW_RECORD_ITERATIONS;
+    return take_step(m, &def, &a->result, &a->set_up) && keep_answer(m, a);
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------- */
+
+static bool make_room(compare *m)
+{
+    sinew_comparison *c = &m->c;
+    c->answers = calloc((size_t)c->step_count * (size_t)c->contender_count, sizeof *c->answers);
+    c->start = calloc((size_t)c->step_count, sizeof *c->start);
+    c->lowest = calloc((size_t)c->step_count, sizeof *c->lowest);
+    m->blob_size = sinew_world_state_size(c->world);
+    m->blob = malloc(m->blob_size);
+    if (!c->answers || !c->start || !c->lowest || !m->blob)
+        return out_of_memory();
+    return sinew_world_state_save(c->world, m->blob, m->blob_size) == SINEW_OK || fail(m);
+}
+
+/* The others' answers to the question that the reference answered; they may be wrong in every way. */
+static bool ask_others(compare *m, int32_t step, sinew_progress *progress)
+{
+    sinew_comparison *c = &m->c;
+    for (int32_t i = 1; i < c->contender_count; i++) {
+        sinew_answer *a = sinew_answer_of(c, step, i);
+        sinew_progress_show(progress, (int64_t)step * c->contender_count + i, c->contenders[i].label);
+        if (!ask(m, &c->contenders[i], a) || !measure_time(m, &c->contenders[i], a))
+            return false;
+    }
+    return true;
+}
+
+static void forget_shapes(sinew_comparison *c, int32_t step)
+{
+    for (int32_t i = 0; i < c->contender_count; i++) {
+        sinew_answer *a = sinew_answer_of(c, step, i);
+        free(a->positions);
+        a->positions = NULL;
+    }
+}
+
+/* One step of everyone; `q` is room for the positions where it begins. The next begins where the reference ends. */
+static bool compare_step(compare *m, int32_t step, sinew_real *q, void *next, sinew_progress *progress)
+{
+    sinew_comparison *c = &m->c;
+    sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
+    sinew_world_get_positions(c->world, 0, sinew_world_particle_count(c->world), q);
+    sinew_progress_show(progress, (int64_t)step * c->contender_count, "reference");
+    if (!ask(m, &c->contenders[SINEW_REFERENCE], reference))
+        return false;
+    if (reference->result.bits & SINEW_STEP_NOT_FINITE)
+        return true;
+    sinew_world_state_save(c->world, next, m->blob_size);
+    if (!ask_others(m, step, progress))
+        return false;
+    sinew_judge_step(c, step);
+    memcpy(m->blob, next, m->blob_size);
+    return sinew_world_state_load(c->world, m->blob, m->blob_size, &m->error) == SINEW_OK || fail(m);
+}
+
+static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
+{
+    sinew_comparison *c = &m->c;
+    sinew_real *q = malloc((3 * (size_t)sinew_world_particle_count(c->world) + 1) * sizeof *q);
+    void *next = malloc(m->blob_size);
+    bool good = (q && next) || out_of_memory();
+    *finite = true;
+    for (int32_t step = 0; good && *finite && step < c->step_count; step++) {
+        good = compare_step(m, step, q, next, progress);
+        *finite = !(sinew_answer_of(c, step, SINEW_REFERENCE)->result.bits & SINEW_STEP_NOT_FINITE);
+        if (good && step + 1 < c->step_count)
+            forget_shapes(c, step);
+    }
+    if (good && *finite)
+        good = sinew_judge_scales(c, q) || out_of_memory();
+    free(q);
+    free(next);
+    return good;
+}
+
+static void free_compare(compare *m)
+{
+    sinew_comparison *c = &m->c;
+    for (size_t i = 0; c->answers && i < (size_t)c->step_count * (size_t)c->contender_count; i++) {
+        free(c->answers[i].rows);
+        free(c->answers[i].relative_error);
+        free(c->answers[i].positions);
+    }
+    free(c->answers);
+    free(c->start);
+    free(c->lowest);
+    free(c->command_line);
+    free(m->blob);
+    sinew_scene_destroy(c->scene);
+    sinew_arguments_free(&m->arguments);
+}
+
+/* ---- Files ---------------------------------------------------------------------------------- */
+
+static bool choose_folder(compare *m)
+{
+    const char *out = sinew_option_text(&m->arguments, "out");
+    if (snprintf(m->directory, sizeof m->directory, out ? "%s" : "out/compare-%s",
+                 out ? out : sinew_scene_name(m->c.scene)) >= (int)sizeof m->directory)
+        m->directory[0] = '\0';
+    /* Whether it can be written is known before hours of work, not after. */
+    sinew_output probe;
+    bool good =
+        sinew_make_folders(command, m->directory) && sinew_output_open(&probe, command, m->directory, "report.html");
+    if (good)
+        sinew_output_drop(&probe);
+    return good;
+}
+
+static void write_metrics(const sinew_comparison *c, FILE *stream)
+{
+    sinew_metrics_head(stream);
+    int64_t first = sinew_world_step_count(c->world) - c->step_count + 1;
+    for (int32_t step = 0; step < c->step_count; step++)
+        for (int32_t i = 0; i < c->contender_count; i++) {
+            const sinew_answer *a = sinew_answer_of(c, step, i);
+            for (int32_t row = 0; row < a->row_count; row++)
+                sinew_metrics_row(stream, c->contenders[i].label, first + step, &a->rows[row], a->relative_error[row]);
+        }
+}
+
+static bool write_files(compare *m)
+{
+    sinew_output file;
+    if (!sinew_output_open(&file, command, m->directory, "metrics.csv"))
+        return false;
+    write_metrics(&m->c, file.stream);
+    if (!sinew_output_close(&file) || !sinew_output_open(&file, command, m->directory, "summary.json"))
+        return false;
+    sinew_write_summary(&m->c, file.stream);
+    if (!sinew_output_close(&file) || !sinew_output_open(&file, command, m->directory, "report.html"))
+        return false;
+    if (sinew_write_report(&m->c, file.stream))
+        return sinew_output_close(&file);
+    sinew_output_drop(&file);
+    return out_of_memory();
+}
+
+/* ---- The command ---------------------------------------------------------------------------- */
+
+static void print_summary(const compare *m)
+{
+    const sinew_comparison *c = &m->c;
+    size_t width = 8;
+    for (int32_t i = 0; i < c->contender_count; i++)
+        width = strlen(c->contenders[i].label) > width ? strlen(c->contenders[i].label) : width;
+    printf("%-*s %10s %14s %10s %9s  %s\n", (int)width, "solver", "iterations", "relative error", "seconds", "inverted",
+           "status");
+    for (int32_t i = 1; i < c->contender_count; i++) {
+        const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i);
+        char bits[128];
+        sinew_bits_text(a->result.bits, bits, sizeof bits);
+        printf("%-*s %10d %14.3g %10.3g %9d  %s\n", (int)width, c->contenders[i].label, a->result.iterations,
+               sinew_final_error(a), a->result.seconds, a->measures.inverted_count, bits);
+    }
+    for (int32_t i = 0; i < c->refusal_count; i++)
+        printf("left out: %s\n", c->refusals[i].why);
+    printf("%s: %d step%s of %d solvers; open %s/report.html in a browser (metrics.csv and summary.json beside it)\n",
+           sinew_scene_name(c->scene), c->step_count, c->step_count == 1 ? "" : "s", c->contender_count - 1,
+           m->directory);
+}
+
+static int exit_status(const sinew_comparison *c)
+{
+    const sinew_real enough = sinew_default_solver_def(SINEW_SOLVER_NEWTON).tolerance;
+    int status = SINEW_EXIT_DONE;
+    for (int32_t step = 0; step < c->step_count; step++) {
+        const sinew_step_result *reference = &sinew_answer_of(c, step, SINEW_REFERENCE)->result;
+        if (reference->bits & SINEW_STEP_NOT_CONVERGED && reference->relative_residual > (double)enough)
+            status = SINEW_EXIT_UNMET;
+        for (int32_t i = 1; i < c->contender_count; i++)
+            if (sinew_answer_of(c, step, i)->result.bits & SINEW_STEP_NOT_FINITE)
+                status = SINEW_EXIT_UNMET;
+    }
+    return status;
+}
+
+static int compare_scene(compare *m, int argc, char **argv)
+{
+    bool quiet = sinew_option_on(&m->arguments, "quiet"), finite;
+    if (!keep_command_line(m, argc, argv) || !open_scene(m) || !choose_folder(m) || !make_room(m))
+        return SINEW_EXIT_USAGE;
+    sinew_progress progress;
+    sinew_progress_start(&progress, (int64_t)m->c.step_count * m->c.contender_count, quiet);
+    bool good = compare_steps(m, &progress, &finite);
+    sinew_progress_end(&progress);
+    if (!good)
+        return SINEW_EXIT_USAGE;
+    if (!finite) {
+        sinew_usage_error(command, "%s: step %lld of the reference became non-finite; lower time_step",
+                          sinew_scene_name(m->c.scene), (long long)sinew_world_step_count(m->c.world) + 1);
+        return SINEW_EXIT_NOT_FINITE;
+    }
+    if (!write_files(m))
+        return SINEW_EXIT_USAGE;
+    if (!quiet)
+        print_summary(m);
+    return exit_status(&m->c);
+}
+
+int sinew_command_compare(int argc, char **argv)
+{
+    compare m = {0};
+    if (!sinew_arguments_read(&m.arguments, command, options, OPTION_COUNT, argc, argv))
+        return SINEW_EXIT_USAGE;
+    int status;
+    if (sinew_option_on(&m.arguments, "help"))
+        status = print_help();
+    else if (m.arguments.plain_count != 1)
+        status = sinew_usage_error(command, m.arguments.plain_count == 0 ? "needs a scene; see sinew compare --help"
+                                                                         : "takes one scene; see sinew compare --help");
+    else
+        status = compare_scene(&m, argc, argv);
+    free_compare(&m);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * judge.c: how good the answers of a comparison are: relative errors (thesis (5.5)), momenta and shapes against the
+ * reference's.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "compare.h"
+#include "metrics.h"
+
+const double sinew_levels[SINEW_LEVEL_COUNT] = {1e-2, 1e-4, 1e-6};
+const int32_t sinew_samples[SINEW_SAMPLE_COUNT] = {1, 3, 10, 30, 100, 300, 1000};
+
+/* ---- Answers -------------------------------------------------------------------------------- */
+
+sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t contender)
+{
+    return &c->answers[(size_t)step * (size_t)c->contender_count + (size_t)contender];
+}
+
+double sinew_final_error(const sinew_answer *a)
+{
+    return a->row_count > 0 ? a->relative_error[a->row_count - 1] : NAN;
+}
+
+int32_t sinew_row_reaching(const sinew_answer *a, double level)
+{
+    int32_t row = a->row_count;
+    while (row > 0 && a->relative_error[row - 1] <= level)
+        row--;
+    return row < a->row_count ? row : -1;
+}
+
+double sinew_error_at(const sinew_answer *a, int32_t iteration)
+{
+    if (a->row_count == 0)
+        return NAN;
+    return a->relative_error[iteration < a->row_count ? iteration : a->row_count - 1];
+}
+
+/* ---- Judging -------------------------------------------------------------------------------- */
+
+/* The lowest objective of a step and, against it, everyone's relative errors. */
+static void judge_objectives(sinew_comparison *c, int32_t step)
+{
+    double lowest = HUGE_VAL;
+    for (int32_t i = 0; i < c->contender_count; i++) {
+        const sinew_answer *a = sinew_answer_of(c, step, i);
+        for (int32_t row = 0; row < a->row_count; row++)
+            lowest = a->rows[row].objective < lowest ? a->rows[row].objective : lowest;
+    }
+    double start = sinew_answer_of(c, step, SINEW_REFERENCE)->rows[0].objective, gain = start - lowest;
+    c->start[step] = start;
+    c->lowest[step] = lowest;
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    bool known = gain > 16 * epsilon * fabs(start);
+    for (int32_t i = 0; i < c->contender_count; i++) {
+        const sinew_answer *a = sinew_answer_of(c, step, i);
+        for (int32_t row = 0; row < a->row_count; row++)
+            a->relative_error[row] = known ? (a->rows[row].objective - lowest) / gain : NAN;
+    }
+}
+
+static double distance(const double a[3], const double b[3])
+{
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return sinew_length(d);
+}
+
+static void judge_shape(sinew_comparison *c, int32_t step, sinew_answer *a)
+{
+    const sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
+    const sinew_iteration *row = &a->rows[a->row_count - 1], *true_row = &reference->rows[reference->row_count - 1];
+    a->linear_drift = distance(row->linear_momentum, true_row->linear_momentum);
+    a->angular_drift = distance(row->angular_momentum, true_row->angular_momentum);
+    for (size_t i = 0; i < (size_t)sinew_world_particle_count(c->world); i++) {
+        const sinew_real *q = a->positions + 3 * i, *p = reference->positions + 3 * i;
+        double d[3] = {(double)(q[0] - p[0]), (double)(q[1] - p[1]), (double)(q[2] - p[2])};
+        a->distance = fmax(a->distance, sinew_length(d));
+    }
+}
+
+void sinew_judge_step(sinew_comparison *c, int32_t step)
+{
+    judge_objectives(c, step);
+    for (int32_t i = 0; i < c->contender_count; i++)
+        judge_shape(c, step, sinew_answer_of(c, step, i));
+}
+
+bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q)
+{
+    const sinew_answer *reference = sinew_answer_of(c, c->step_count - 1, SINEW_REFERENCE);
+    const int32_t count = sinew_world_particle_count(c->world);
+    const double h = (double)sinew_scene_time_step(c->scene);
+    sinew_real *masses = malloc((size_t)count * sizeof *masses);
+    if (!masses)
+        return false;
+    sinew_world_get_masses(c->world, 0, count, masses);
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const sinew_real *p = reference->positions + 3 * i;
+        double x[3] = {(double)p[0], (double)p[1], (double)p[2]}, before[3];
+        for (size_t k = 0; k < 3; k++) {
+            before[k] = (double)q[3 * i + k];
+            low[k] = fmin(low[k], x[k]);
+            high[k] = fmax(high[k], x[k]);
+        }
+        double moved = distance(x, before), momentum = (double)masses[i] * moved / h;
+        c->motion = fmax(c->motion, moved);
+        c->linear_scale += momentum;
+        c->angular_scale += momentum * distance(x, reference->measures.centre_of_mass);
+    }
+    c->size = distance(low, high);
+    /* A quasistatic step has neither inertia nor momenta. */
+    const sinew_iteration *row = &reference->rows[reference->row_count - 1];
+    if (row->inertia == 0 && sinew_length(row->linear_momentum) == 0 && sinew_length(row->angular_momentum) == 0)
+        c->linear_scale = c->angular_scale = 0;
+    free(masses);
+    return true;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.c: report.html of `sinew compare`: what a person reads first, then plots, pictures and the command line, in
+ * one file that asks for nothing else.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "metrics.h"
+#include "report.h"
+#include "report_style.h"
+
+const char *const sinew_colours[SINEW_COLOUR_COUNT] = {"#3f86d4", "#e1812c", "#2fa36b", "#c858a4",
+                                                       "#d24b4b", "#8c7a2e", "#19a3b1", "#8169d6",
+                                                       "#a0623c", "#6f9a26", "#b04a7c", "#5a7fa0"};
+
+/* ---- Words ---------------------------------------------------------------------------------- */
+
+void sinew_put_escaped(FILE *stream, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&':
+            fputs("&amp;", stream);
+            break;
+        case '<':
+            fputs("&lt;", stream);
+            break;
+        case '>':
+            fputs("&gt;", stream);
+            break;
+        case '"':
+            fputs("&quot;", stream);
+            break;
+        default:
+            fputc(*text, stream);
+        }
+}
+
+const char *sinew_short(double number, char text[SINEW_SHORT_SIZE])
+{
+    double size = fabs(number);
+    if (!isfinite(number)) {
+        snprintf(text, SINEW_SHORT_SIZE, "-");
+    } else if (size == 0 || (size >= 1e-3 && size < 99999.5)) {
+        snprintf(text, SINEW_SHORT_SIZE, size >= 100 ? "%.0f" : "%.3g", number);
+    } else {
+        /* "1.2e-07" wastes a character that tells nothing. */
+        snprintf(text, SINEW_SHORT_SIZE, "%.1e", number);
+        char *exponent = strchr(text, 'e') + 1;
+        int power = 0;
+        sscanf(exponent, "%d", &power);
+        snprintf(exponent, SINEW_SHORT_SIZE - (size_t)(exponent - text), "%d", power);
+    }
+    return text;
+}
+
+const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE])
+{
+    static const struct {
+        double factor;
+        const char *unit;
+    } units[] = {{1, "s"}, {1e3, "ms"}, {1e6, "&micro;s"}};
+    int unit = seconds >= 1 ? 0 : seconds >= 1e-3 ? 1 : 2;
+    double number = seconds * units[unit].factor;
+    snprintf(text, SINEW_SHORT_SIZE, number >= 100 ? "%.0f %s" : "%.2g %s", number, units[unit].unit);
+    return text;
+}
+
+/* ---- Order and colours ---------------------------------------------------------------------- */
+
+/* Errors that round-off makes are all as good: then the faster one comes first. */
+static bool comes_before(const sinew_comparison *c, int32_t i, int32_t k)
+{
+    const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
+    const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i), *b = sinew_answer_of(c, c->step_count - 1, k);
+    double x = sinew_final_error(a), y = sinew_final_error(b);
+    x = isfinite(x) ? fmax(x, noise) : HUGE_VAL;
+    y = isfinite(y) ? fmax(y, noise) : HUGE_VAL;
+    return x < y || (x == y && a->result.seconds < b->result.seconds);
+}
+
+static void sort_contenders(sinew_report *r)
+{
+    for (int32_t i = 1; i < r->c->contender_count; i++) {
+        int32_t place = r->order_count++;
+        for (; place > 0 && comes_before(r->c, i, r->order[place - 1]); place--)
+            r->order[place] = r->order[place - 1];
+        r->order[place] = i;
+    }
+}
+
+/* The first of a kind has the kind's own colour, its variants what is free. */
+static void choose_colours(sinew_report *r)
+{
+    bool taken[SINEW_COLOUR_COUNT] = {false}, own[SINEW_CONTENDER_MAX] = {false};
+    for (int32_t i = 1; i < r->c->contender_count; i++) {
+        int32_t colour = (int32_t)r->c->contenders[i].def.kind % SINEW_COLOUR_COUNT;
+        own[i] = !taken[colour];
+        taken[colour] = true;
+        r->colour[i] = colour;
+    }
+    for (int32_t i = 1, next = 0; i < r->c->contender_count; i++) {
+        if (own[i])
+            continue;
+        for (int32_t tries = 0; tries < SINEW_COLOUR_COUNT && taken[next % SINEW_COLOUR_COUNT]; tries++)
+            next++;
+        r->colour[i] = next++ % SINEW_COLOUR_COUNT;
+        taken[r->colour[i]] = true;
+    }
+}
+
+/* ---- Head ----------------------------------------------------------------------------------- */
+
+static const sinew_answer *last_answer(const sinew_report *r, int32_t contender)
+{
+    return sinew_answer_of(r->c, r->c->step_count - 1, contender);
+}
+
+static const char *label(const sinew_report *r, int32_t contender)
+{
+    return r->c->contenders[contender].label;
+}
+
+static void put_nearest(const sinew_report *r)
+{
+    char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
+    const sinew_answer *best = last_answer(r, r->order[0]);
+    if (isfinite(sinew_final_error(best)))
+        fprintf(r->stream, "<b>%s</b> comes nearest: relative error %s after %d iterations and %s. ",
+                label(r, r->order[0]), sinew_short(sinew_final_error(best), error), best->result.iterations,
+                sinew_short_time(best->result.seconds, time));
+    else
+        fputs("There is nothing to gain in this step: it begins at the minimum. ", r->stream);
+}
+
+/* Who is at one per cent first, and who never is. */
+static void put_fastest(const sinew_report *r)
+{
+    int32_t fastest = -1, late = 0;
+    double least = HUGE_VAL;
+    for (int32_t k = 0; k < r->order_count; k++) {
+        const sinew_answer *a = last_answer(r, r->order[k]);
+        int32_t row = sinew_row_reaching(a, sinew_levels[0]);
+        late += row < 0;
+        if (row >= 0 && a->rows[row].seconds < least) {
+            least = a->rows[row].seconds;
+            fastest = r->order[k];
+        }
+    }
+    if (fastest < 0)
+        return;
+    char time[SINEW_SHORT_SIZE];
+    const sinew_answer *a = last_answer(r, fastest);
+    fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, iteration %d, %s. ", label(r, fastest),
+            a->rows[sinew_row_reaching(a, sinew_levels[0])].iteration, sinew_short_time(least, time));
+    if (late == 0)
+        return;
+    fputs("Not at 1&nbsp;%: ", r->stream);
+    for (int32_t k = 0, said = 0; k < r->order_count; k++)
+        if (sinew_row_reaching(last_answer(r, r->order[k]), sinew_levels[0]) < 0)
+            fprintf(r->stream, "%s%s", said++ ? ", " : "", label(r, r->order[k]));
+    fputs(". ", r->stream);
+}
+
+static void put_inverted(const sinew_report *r)
+{
+    for (int32_t k = 0, said = 0; k <= r->order_count; k++) {
+        if (k == r->order_count) {
+            fputs(said ? ". " : "", r->stream);
+            break;
+        }
+        int32_t count = last_answer(r, r->order[k])->measures.inverted_count;
+        if (count > 0)
+            fprintf(r->stream, "%s%s (%d)", said++ ? ", " : "Tets left inverted: ", label(r, r->order[k]), count);
+    }
+}
+
+static void put_head(const sinew_report *r)
+{
+    const sinew_comparison *c = r->c;
+    FILE *stream = r->stream;
+    char number[SINEW_SHORT_SIZE];
+    fputs(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width,initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+        stream);
+    sinew_put_escaped(stream, sinew_scene_name(c->scene));
+    fprintf(stream, ": solvers compared</title>\n<style>\n%s", report_style);
+    for (int32_t i = 0; i < c->contender_count; i++)
+        fprintf(stream, ".s%d{--c:%s}\n", i, i == SINEW_REFERENCE ? "var(--soft)" : sinew_colours[r->colour[i]]);
+    fputs("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", stream);
+    sinew_put_escaped(stream, sinew_scene_name(c->scene));
+    fprintf(stream, ": %d solver%s, the same %s</h1>\n<p class=\"lead\">", r->order_count,
+            r->order_count == 1 ? "" : "s", c->step_count == 1 ? "step" : "steps");
+    put_nearest(r);
+    put_fastest(r);
+    put_inverted(r);
+    fputs("</p>\n<p class=\"soft\">", stream);
+    sinew_put_escaped(stream, sinew_scene_comment(c->scene));
+    fprintf(stream, "</p>\n<p class=\"facts\"><b>%d</b> particles &middot; h = <b>%s s</b> &middot; <b>%d</b> step%s",
+            sinew_world_particle_count(c->world), sinew_short((double)sinew_scene_time_step(c->scene), number),
+            c->step_count, c->step_count == 1 ? "" : "s");
+    fprintf(stream,
+            " &middot; at most <b>%d</b> iterations &middot; <b>%s</b> precision, %s lanes of %d, %d thread%s &middot; "
+            "sinew %s</p>\n</header>\n",
+            c->iterations, SINEW_PRECISION, sinew_lanes_name(), sinew_lanes_width(), sinew_world_thread_count(c->world),
+            sinew_world_thread_count(c->world) == 1 ? "" : "s", SINEW_VERSION);
+}
+
+/* ---- Tables --------------------------------------------------------------------------------- */
+
+static void put_cell(FILE *stream, const char *kind, double number, const char *unit)
+{
+    char text[SINEW_SHORT_SIZE];
+    bool known = isfinite(number);
+    fprintf(stream, "<td class=\"%s%s\">%s%s</td>", kind, known ? "" : " none", sinew_short(number, text),
+            known ? unit : "");
+}
+
+/* Where momenta are kept a percentage of round-off says nothing: such are shown as 0. */
+static void put_drift(FILE *stream, const char *kind, double drift, double scale)
+{
+    const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
+    double share = scale > 0 ? drift / scale : NAN;
+    char text[SINEW_SHORT_SIZE];
+    if (isnan(share))
+        fprintf(stream, "<td class=\"%s none\">-</td>", kind);
+    else
+        fprintf(stream, "<td class=\"%s%s\" title=\"%.3g\">%s&nbsp;%%</td>", kind, share > 0.01 ? " warn" : "", drift,
+                sinew_short(share < noise ? 0 : 100 * share, text));
+}
+
+static void put_near_cell(FILE *stream, double error)
+{
+    char text[SINEW_SHORT_SIZE];
+    /* Twelve decades fill the bar. */
+    double width = isfinite(error) ? fmin(100, fmax(0, -100 * log10(fmax(error, 1e-12)) / 12)) : 0;
+    fprintf(stream, "<td class=\"near first%s\" style=\"--n:%.0f%%\">%s</td>", isfinite(error) ? "" : " none", width,
+            sinew_short(error, text));
+}
+
+static void put_status(FILE *stream, uint32_t bits)
+{
+    char text[128];
+    sinew_bits_text(bits & ~(uint32_t)SINEW_STEP_INVERTED, text, sizeof text);
+    for (char *c = text; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    bool bad = bits & SINEW_STEP_NOT_FINITE;
+    fprintf(stream, "<td class=\"%s\">", bad ? "words warn" : "words");
+    for (const char *c = text; *c; c++)
+        fputs(*c == '|' ? ", " : (char[2]){*c, '\0'}, stream);
+    fputs("</td>", stream);
+}
+
+static double worst_error(const sinew_report *r, int32_t contender)
+{
+    double worst = 0;
+    for (int32_t step = 0; step < r->c->step_count; step++)
+        worst = fmax(worst, sinew_final_error(sinew_answer_of(r->c, step, contender)));
+    return worst;
+}
+
+static void put_row(const sinew_report *r, int32_t i)
+{
+    const sinew_comparison *c = r->c;
+    const sinew_answer *a = last_answer(r, i);
+    FILE *stream = r->stream;
+    char text[SINEW_SHORT_SIZE];
+    fprintf(stream, "<tr class=\"s%d\" data-s=\"%d\"><td><span class=\"chip\"></span>%s</td>", i, i, label(r, i));
+    put_near_cell(stream, sinew_final_error(a));
+    if (c->step_count > 1)
+        put_cell(stream, "", worst_error(r, i), "");
+    put_cell(stream, "", a->result.residual, "");
+    put_cell(stream, "", a->result.gap, "");
+    fprintf(stream, "<td class=\"first\">%d</td>", a->result.iterations);
+    fprintf(stream, "<td>%s</td>", sinew_short_time(a->result.seconds, text));
+    fprintf(stream, "<td>%s</td>", sinew_short_time(a->set_up, text));
+    for (int level = 0; level < SINEW_LEVEL_COUNT; level++) {
+        int32_t row = sinew_row_reaching(a, sinew_levels[level]);
+        fprintf(stream, "<td class=\"%s%s\">", level == 0 ? "first" : "", row < 0 ? " none" : "");
+        if (row < 0)
+            fputs("-</td>", stream);
+        else
+            fprintf(stream, "%d <small>%s</small></td>", a->rows[row].iteration,
+                    sinew_short_time(a->rows[row].seconds, text));
+    }
+    put_cell(stream, a->measures.inverted_count > 0 ? "first warn" : "first", a->measures.inverted_count, "");
+    put_drift(stream, "", a->linear_drift, c->linear_scale);
+    put_drift(stream, "", a->angular_drift, c->angular_scale);
+    put_cell(stream, "", a->distance, "");
+    put_status(stream, a->result.bits);
+    fputs("</tr>\n", stream);
+}
+
+static void put_table(const sinew_report *r)
+{
+    bool several = r->c->step_count > 1;
+    fprintf(r->stream,
+            "<section>\n<h2>Who came how near%s</h2>\n<div class=\"panel\"><table>\n<thead><tr><th></th>"
+            "<th class=\"first\" colspan=\"%d\">how near</th><th class=\"first\" colspan=\"3\">how long</th>"
+            "<th class=\"first\" colspan=\"3\">iteration and time to</th>"
+            "<th class=\"first\" colspan=\"4\">artefacts</th><th></th></tr>\n<tr><th>solver</th>"
+            "<th class=\"first\">relative error</th>%s<th>residual, N</th><th>gap, J</th>"
+            "<th class=\"first\">iterations</th><th>time</th><th>set-up</th>",
+            several ? ", in the last step" : "", several ? 4 : 3, several ? "<th>worst step</th>" : "");
+    for (int level = 0; level < SINEW_LEVEL_COUNT; level++)
+        fprintf(r->stream, "<th%s>1e%d</th>", level == 0 ? " class=\"first\"" : "",
+                (int)lround(log10(sinew_levels[level])));
+    fputs("<th class=\"first\">inverted tets</th><th>linear momentum</th><th>angular momentum</th>"
+          "<th>farthest, m</th><th style=\"text-align:left\">status</th></tr></thead>\n<tbody>\n",
+          r->stream);
+    for (int32_t k = 0; k < r->order_count; k++)
+        put_row(r, r->order[k]);
+    fputs("</tbody></table></div>\n", r->stream);
+}
+
+static void put_samples(const sinew_report *r)
+{
+    int32_t longest = 0, count = 0;
+    for (int32_t k = 0; k < r->order_count; k++) {
+        int32_t rows = last_answer(r, r->order[k])->row_count;
+        longest = rows > longest ? rows : longest;
+    }
+    while (count < SINEW_SAMPLE_COUNT && sinew_samples[count] < longest)
+        count++;
+    fputs(
+        "<h2>Relative error after so many iterations</h2>\n<div class=\"panel\"><table>\n<thead><tr><th>iteration</th>",
+        r->stream);
+    for (int i = 0; i < count; i++)
+        fprintf(r->stream, "<th style=\"text-align:right\">%d</th>", sinew_samples[i]);
+    fputs("</tr></thead>\n<tbody>\n", r->stream);
+    for (int32_t k = 0; k < r->order_count; k++) {
+        const sinew_answer *a = last_answer(r, r->order[k]);
+        fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td><span class=\"chip\"></span>%s</td>", r->order[k],
+                r->order[k], label(r, r->order[k]));
+        for (int i = 0; i < count; i++)
+            put_cell(r->stream, sinew_samples[i] < a->row_count ? "" : "none", sinew_error_at(a, sinew_samples[i]), "");
+        fputs("</tr>\n", r->stream);
+    }
+    fputs("</tbody></table></div>\n<p class=\"soft\">Pale: the solver had stopped before.</p>\n</section>\n",
+          r->stream);
+}
+
+/* ---- Foot ----------------------------------------------------------------------------------- */
+
+static void put_notes(const sinew_report *r)
+{
+    const sinew_comparison *c = r->c;
+    const sinew_answer *reference = last_answer(r, SINEW_REFERENCE);
+    char residual[SINEW_SHORT_SIZE], error[SINEW_SHORT_SIZE];
+    fprintf(r->stream,
+            "<section>\n<h2>How to read it</h2>\n<ul>\n"
+            "<li>Every solver minimises the same objective g (inertia + elastic energy) from the same state%s.</li>\n"
+            "<li>Relative error: (g &minus; g*) / (g<sub>0</sub> &minus; g*), with g<sub>0</sub> where the step begins "
+            "and g* the lowest that anyone reached. 1: nothing gained; above 1: worse than standing still.</li>\n",
+            c->step_count > 1 ? "; each step begins where the reference ended the one before" : "");
+    fprintf(r->stream, "<li>Reference: Newton, %d iterations to a residual of %s N (relative %.1e)%s.</li>\n",
+            reference->result.iterations, sinew_short(reference->result.residual, residual),
+            reference->result.relative_residual,
+            reference->result.bits & SINEW_STEP_NOT_CONVERGED ? ", where round-off or the iteration limit ended it"
+                                                              : "");
+    if (sinew_final_error(reference) > 1e-6)
+        fprintf(
+            r->stream,
+            "<li><b>A solver found a lower objective than the reference</b> (whose relative error is %s): this step "
+            "has more than one minimum.</li>\n",
+            sinew_short(sinew_final_error(reference), error));
+    fputs(
+        "<li>Gap: the solver's own estimate of g &minus; min g, where it has one. Residual: length of the gradient of "
+        "g.</li>\n"
+        "<li>Momenta: distance from the reference's, as a share of the sum of m&nbsp;|v| (m&nbsp;r&nbsp;|v|) of its "
+        "particles. Farthest: the particle farthest from where the reference has it.</li>\n"
+        "<li>Times are of a run without recording. Set-up (ordering, factorisation, colouring) is done once, not every "
+        "step.</li>\n",
+        r->stream);
+    for (int32_t i = 0; i < c->refusal_count; i++) {
+        fputs("<li>Left out: ", r->stream);
+        sinew_put_escaped(r->stream, c->refusals[i].why);
+        fputs(".</li>\n", r->stream);
+    }
+    fputs("</ul>\n<h2>Made by</h2>\n<pre>", r->stream);
+    sinew_put_escaped(r->stream, c->command_line);
+    fprintf(r->stream, "</pre>\n</section>\n</main>\n<script>%s</script>\n</body>\n</html>\n", report_script);
+}
+
+bool sinew_write_report(const sinew_comparison *c, FILE *stream)
+{
+    sinew_report r = {.c = c, .stream = stream};
+    sort_contenders(&r);
+    choose_colours(&r);
+    put_head(&r);
+    put_table(&r);
+    put_samples(&r);
+    sinew_put_plots(&r);
+    bool good = sinew_put_shapes(&r);
+    put_notes(&r);
+    return good;
+}

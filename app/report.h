@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.h: the parts of report.html: page and tables (report.c), plots (report_plot.c), pictures (report_shape.c).
+ */
+#ifndef SINEW_REPORT_H
+#define SINEW_REPORT_H
+
+#include "compare.h"
+
+typedef struct sinew_report {
+    const sinew_comparison *c;
+    FILE *stream;
+    int32_t order[SINEW_CONTENDER_MAX];  /* contenders without the reference, the nearest first */
+    int32_t colour[SINEW_CONTENDER_MAX]; /* of each contender, an index of sinew_colours */
+    int32_t order_count;
+} sinew_report;
+
+/* Colours that hold on light and dark pages; a solver has the same in every report. */
+enum {
+    SINEW_COLOUR_COUNT = 12
+};
+extern const char *const sinew_colours[SINEW_COLOUR_COUNT];
+
+/* Text with what HTML needs escaped. */
+void sinew_put_escaped(FILE *stream, const char *text);
+/* A number in few characters: "0", "12.3", "4.1e-7"; "-" when it is not finite. Returns `text`. */
+enum {
+    SINEW_SHORT_SIZE = 32
+};
+const char *sinew_short(double number, char text[SINEW_SHORT_SIZE]);
+const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE]); /* "12 ms" */
+
+void sinew_put_plots(const sinew_report *r);
+bool sinew_put_shapes(const sinew_report *r); /* false when out of memory */
+
+#endif

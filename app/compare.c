@@ -450,9 +450,9 @@ static void print_summary(const compare *m)
     }
     for (int32_t i = 0; i < c->refusal_count; i++)
         printf("left out: %s\n", c->refusals[i].why);
-    printf("%s: %d step%s of %d solvers; open %s/report.html in a browser (metrics.csv and summary.json beside it)\n",
+    printf("%s: %d step%s of %d solver%s; open %s/report.html in a browser (metrics.csv and summary.json beside it)\n",
            sinew_scene_name(c->scene), c->step_count, c->step_count == 1 ? "" : "s", c->contender_count - 1,
-           m->directory);
+           c->contender_count == 2 ? "" : "s", m->directory);
 }
 
 static int exit_status(const sinew_comparison *c)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * beam.h: the twisted beam of Ledwon, "Comparison of XPBD and Projective Dynamics" (2024), chapter 5, and one implicit
+ * Euler step from it by any solver, with the objective after each iteration.
+ *
+ * Set-up, chosen once for all experiments and said in docs/thesis.md:
+ *   - a beam of 5 x 1 x 1 m along x, 30 x 6 x 6 cells of five tets (quick: 15 x 3 x 3), its ends turned against each
+ *     other about x by 135 degrees each and held; the equilibrium in between by Newton;
+ *   - zero velocity, no gravity, so that q_tilde = q_n;
+ *   - untwist: the ends are let go. Twist: soft springs hold the ends at anchors turned a little further;
+ *   - strain stiffness or Young's modulus as given, Poisson's ratio 0.45, springs as stiff as the strain.
+ */
+#ifndef SINEW_EXPERIMENTS_BEAM_H
+#define SINEW_EXPERIMENTS_BEAM_H
+
+#include "sinew/sinew.h"
+
+#define BEAM_POISSON 0.45
+#define BEAM_TWIST   135.0 /* degrees, each end */
+#define BEAM_FURTHER 2.0   /* degrees, each anchor in the twisting experiments */
+/* kg/m3. The one number that is fitted: it makes PD's error after 40 iterations what thesis table 5.1 prints, 22.7 %.
+ * Found by beam_calibrate(); `sinew reproduce --calibrate` repeats it. */
+#define BEAM_DENSITY 320.0
+
+/* The rest shape, and the twisted equilibria that the runs start from. */
+typedef struct beam {
+    sinew_mesh *mesh;
+    int32_t vertex_count, end_count;
+    int32_t *ends;               /* [end_count] vertices of both end faces */
+    sinew_real *anchors;         /* [3 * end_count] turned further */
+    sinew_real *twisted[2];      /* [3 * vertex_count] equilibrium of strain, of neo-Hookean (matched = no) */
+    double density;              /* kg/m3 */
+} beam;
+
+/* `quick`: half the resolution. */
+sinew_status beam_create(beam *b, bool quick, sinew_error *error);
+void beam_destroy(beam *b);
+
+/* One solver on one step. The caller fills the first part. */
+typedef struct beam_run {
+    bool neo_hookean, twist;
+    double stiffness, h; /* Pa, s */
+    sinew_solver_kind solver;
+    int32_t iterations;
+    bool unrecorded;           /* no rows: for timing */
+    const char *parameters[2]; /* names, NULL: none */
+    double values[2];
+    /* ---- results ---- */
+    sinew_status status;
+    char error[256];
+    uint32_t bits;
+    double seconds;
+    int32_t row_count;     /* 1 + iterations done */
+    sinew_iteration *rows; /* [row_count] row 0: the start */
+    sinew_real *q;         /* [3 * vertex_count] at the end */
+} beam_run;
+
+/* Takes the step. False when it could not; the reason is in the run. */
+bool beam_step(const beam *b, beam_run *run);
+void beam_run_release(beam_run *run);
+
+/* Objective after an iteration; past the end the last one (a solver that has stalled stays). */
+double beam_objective(const beam_run *run, int32_t iteration);
+
+/* The density (kg/m3) at which PD's relative error after 40 iterations of table 5.1 (h = 1e-2 s, k = 1e8) is `per_cent`,
+ * by bisection to a thousandth; negative when there is none. Leaves the beam's density as it was. */
+double beam_calibrate(beam *b, double per_cent);
+
+#endif

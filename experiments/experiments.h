@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * experiments.h: published experiments by name: what a source says, what is measured here, and whether it holds.
+ *
+ * An experiment fills an outcome: claims (published, measured, holds), numbers for programs, and figures as data. Who
+ * prints, writes and draws them is the caller's affair (app/reproduce.c). Experiments use include/sinew only.
+ */
+#ifndef SINEW_EXPERIMENTS_H
+#define SINEW_EXPERIMENTS_H
+
+#include "beam.h"
+
+enum {
+    CLAIM_MAX = 24,
+    NUMBER_MAX = 256,
+    FIGURE_MAX = 6,
+    SERIES_MAX = 12
+};
+
+typedef enum verdict {
+    HOLDS_YES = 0,
+    HOLDS_PARTLY,
+    HOLDS_NO
+} verdict;
+
+/* One statement of the source. */
+typedef struct claim {
+    char what[120], published[120], measured[240], cause[480]; /* cause: why, when it does not hold altogether */
+    verdict holds;
+} claim;
+
+/* A named number of summary.json. */
+typedef struct number {
+    char name[48];
+    double value;
+} number;
+
+/* A curve, or (in a figure of shapes) a body. `kind` chooses the colour, variant tells curves of one kind apart. */
+typedef struct series {
+    char name[56];
+    sinew_solver_kind kind;
+    int32_t variant;
+    int32_t count;    /* points */
+    double *x, *y;    /* [count] of a curve */
+    sinew_real *body; /* [3 * count] of a shape */
+} series;
+
+typedef struct figure {
+    char name[32], title[160], x_label[64], y_label[64];
+    bool log_x, log_y, shapes;
+    int32_t series_count;
+    series series[SERIES_MAX];
+} figure;
+
+typedef struct outcome {
+    int32_t claim_count, number_count, figure_count;
+    claim claims[CLAIM_MAX];
+    number numbers[NUMBER_MAX];
+    figure figures[FIGURE_MAX];
+    char failure[256]; /* why it could not be run; "" when it could */
+} outcome;
+
+/* What the caller offers an experiment. */
+typedef struct setting {
+    bool quick;
+    bool alone; /* stay in this precision: do not start the program of the other one */
+    beam *beam; /* made once, shared by all */
+    void (*progress)(void *context, int32_t done, int32_t total, const char *note); /* may be called by any thread */
+    /* Runs an experiment by the program of the other precision and reads its numbers and one figure. False when that
+     * program is missing or fails. */
+    bool (*other_precision)(void *context, const char *name, const char *figure_name, outcome *result);
+    void *context;
+} setting;
+
+typedef struct experiment {
+    const char *name, *source, *title;
+    void (*run)(const setting *s, outcome *o);
+} experiment;
+
+/* NULL past the last. */
+const experiment *experiment_at(int32_t index);
+
+void experiment_pbd_stiffness(const setting *s, outcome *o);
+void experiment_admm_weights(const setting *s, outcome *o);
+void experiment_untwist(const setting *s, outcome *o);
+void experiment_untwist_stiff(const setting *s, outcome *o);
+void experiment_twist(const setting *s, outcome *o);
+void experiment_twist_admm(const setting *s, outcome *o);
+void experiment_neo_hookean(const setting *s, outcome *o);
+
+/* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
+
+/* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */
+claim *outcome_claim(outcome *o, const char *what, const char *published);
+void claim_measured(claim *c, const char *format, ...) SINEW_PRINTF(2, 3);
+void claim_holds(claim *c, verdict holds, const char *cause, ...) SINEW_PRINTF(3, 4);
+void outcome_number(outcome *o, double value, const char *name, ...) SINEW_PRINTF(3, 4);
+bool outcome_find(const outcome *o, const char *name, double *value);
+figure *outcome_figure(outcome *o, const char *name, const char *title, const char *x_label, const char *y_label);
+/* A curve of `count` points, not yet filled; false when out of memory. */
+bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t variant, int32_t count);
+/* A shape, copied. */
+void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
+verdict outcome_verdict(const outcome *o); /* yes: all hold; no: at least one does not */
+const char *verdict_name(verdict v);
+void outcome_release(outcome *o);
+
+/* ---- Runs (runs.c) --------------------------------------------------------------------------- */
+
+/* What a curve shows of each iteration. */
+typedef double row_value(const sinew_iteration *row);
+double row_objective(const sinew_iteration *row);
+double row_inertia(const sinew_iteration *row);
+double row_elastic(const sinew_iteration *row);
+double row_linear(const sinew_iteration *row);  /* |linear momentum| */
+double row_angular(const sinew_iteration *row); /* |angular momentum| */
+
+/* All runs, side by side; each alone on one thread, so that how many run at once changes nothing but the time. False
+ * (and said in the outcome) when one fails. */
+bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *note, outcome *o);
+void runs_release(beam_run *runs, int32_t count);
+/* The lowest objective of all iterations of all runs. */
+double runs_lowest(const beam_run *runs, int32_t count);
+/* Thesis (5.5) after an iteration, in per cent. */
+double run_error(const beam_run *run, int32_t iteration, double lowest);
+/* The first iteration from which on the error stays at or below `per_cent`; -1: never. */
+int32_t run_settled(const beam_run *run, double per_cent, double lowest);
+/* Adds the run as a curve over iterations; `most` points at most from the start, 0: all. */
+void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most);
+/* How rough the change of the shape is against its size: neighbours that moved apart. */
+double run_roughness(const beam *b, const beam_run *run);
+
+#endif

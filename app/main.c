@@ -20,6 +20,8 @@ typedef struct command {
 static const command commands[] = {
     {"run", "simulate a scene and write what other programs open", sinew_command_run},
     {"compare", "let several solvers take the same step, and show how near each came", sinew_command_compare},
+    {"reproduce", "published experiments: what was published, what is measured, whether it holds",
+     sinew_command_reproduce},
     {"info", "solvers, energies, scenes, a mesh, this build", sinew_command_info},
     {"mesh", "check, fix and convert meshes", sinew_command_mesh},
 };
@@ -33,7 +35,7 @@ static int print_help(void)
            "): deformable bodies, each solver telling how far from the truth "
            "it stopped\n\nusage: sinew COMMAND ... [--precision single|double]\n\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+        printf("  %-9s %s\n", commands[i].name, commands[i].summary);
     printf("\n`sinew COMMAND --help` says more. For a start:\n\n  sinew info scenes\n  sinew run twist --out out "
            "--format gltf,vtu\n  sinew compare untwist\n\n"
            "Exit status: 0 done; 1 ran, but something did not hold; 2 wrong usage or bad input;\n"

@@ -123,7 +123,7 @@ sinew_status beam_create(beam *b, bool quick, sinew_error *error)
 {
     *b = (beam){.density = BEAM_DENSITY};
     sinew_beam_def def = sinew_default_beam_def();
-    def.cells[0] = quick ? 15 : 30;
+    def.cells[0] = quick ? 25 : 30;
     def.cells[1] = def.cells[2] = def.cells[0] / 5;
     def.size[0] = 5;
     b->mesh = sinew_mesh_beam(&def, error);

@@ -127,7 +127,7 @@ double run_error(const beam_run *run, int32_t iteration, double lowest);
 int32_t run_settled(const beam_run *run, double per_cent, double lowest);
 /* Adds the run as a curve over iterations; `most` points at most from the start, 0: all. */
 void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most);
-/* How rough the change of the shape is against its size: neighbours that moved apart. */
-double run_roughness(const beam *b, const beam_run *run);
+/* Degrees, root mean square: between neighbouring triangles of the beam's surface that lie in one plane at rest. */
+double beam_ruggedness(const beam *b, const sinew_real *q);
 
 #endif

@@ -101,32 +101,79 @@ void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant
     }
 }
 
-/* u - mean of the neighbours' u, over the edges of the mesh, root mean square, against that of u. */
-double run_roughness(const beam *b, const beam_run *run)
+/* ---- Ruggedness ------------------------------------------------------------------------------- */
+
+/* An edge of a surface triangle. */
+typedef struct side {
+    int32_t low, high, triangle;
+} side;
+
+static int by_vertices(const void *a, const void *b)
 {
-    const int32_t *tets = sinew_mesh_tets(b->mesh), n = b->vertex_count;
-    const sinew_real *start = b->twisted[run->neo_hookean];
-    double *mean = calloc(4 * (size_t)n, sizeof *mean), rough = 0, size = 0;
-    if (!mean || !run->q) {
-        free(mean);
-        return NAN;
+    const side *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    if (x->high != y->high)
+        return x->high < y->high ? -1 : 1;
+    return (x->triangle > y->triangle) - (x->triangle < y->triangle);
+}
+
+static void unit_normal(const sinew_real *q, const int32_t *t, double n[3])
+{
+    double a[3], b[3];
+    for (int c = 0; c < 3; c++) {
+        a[c] = (double)q[3 * t[1] + c] - (double)q[3 * t[0] + c];
+        b[c] = (double)q[3 * t[2] + c] - (double)q[3 * t[0] + c];
     }
-    for (int32_t t = 0; t < 4 * sinew_mesh_tet_count(b->mesh); t++)
-        for (int32_t k = 0; k < 4; k++) {
-            const int32_t i = tets[t], j = tets[t - t % 4 + k];
-            if (i == j)
-                continue;
-            for (int c = 0; c < 3; c++)
-                mean[4 * i + c] += (double)run->q[3 * j + c] - (double)start[3 * j + c];
-            mean[4 * i + 3] += 1;
+    n[0] = a[1] * b[2] - a[2] * b[1];
+    n[1] = a[2] * b[0] - a[0] * b[2];
+    n[2] = a[0] * b[1] - a[1] * b[0];
+    const double length = length3(n);
+    for (int c = 0; c < 3; c++)
+        n[c] /= length > 0 ? length : 1;
+}
+
+static double angle_between(const sinew_real *q, const int32_t *s, const int32_t *t)
+{
+    double n[3], m[3];
+    unit_normal(q, s, n);
+    unit_normal(q, t, m);
+    return acos(fmin(1, fmax(-1, n[0] * m[0] + n[1] * m[1] + n[2] * m[2]))) * 180 / 3.14159265358979323846;
+}
+
+/* Over the edges between triangles that lie in one plane at rest. */
+static double mean_angle(const sinew_real *q, const sinew_real *rest, const int32_t *triangles, const side *sides,
+                         int32_t count)
+{
+    double sum = 0;
+    int32_t edges = 0;
+    for (int32_t i = 0; i + 1 < count; i++) {
+        const int32_t *s = triangles + 3 * sides[i].triangle, *t = triangles + 3 * sides[i + 1].triangle;
+        if (sides[i].low != sides[i + 1].low || sides[i].high != sides[i + 1].high || angle_between(rest, s, t) > 1)
+            continue;
+        const double angle = angle_between(q, s, t);
+        sum += angle * angle;
+        edges++;
+    }
+    return edges > 0 ? sqrt(sum / edges) : NAN;
+}
+
+double beam_ruggedness(const beam *b, const sinew_real *q)
+{
+    sinew_mesh *surface = sinew_mesh_surface(b->mesh, NULL);
+    const int32_t count = surface ? 3 * sinew_mesh_triangle_count(surface) : 0;
+    side *sides = malloc(((size_t)count + 1) * sizeof *sides);
+    double angle = NAN;
+    if (q && sides && count > 0) {
+        const int32_t *t = sinew_mesh_triangles(surface);
+        for (int32_t i = 0; i < count; i++) {
+            const int32_t u = t[i], v = t[i - i % 3 + (i + 1) % 3];
+            sides[i] = (side){u < v ? u : v, u < v ? v : u, i / 3};
         }
-    for (int32_t i = 0; i < n; i++)
-        for (int c = 0; c < 3; c++) {
-            double u = (double)run->q[3 * i + c] - (double)start[3 * i + c];
-            double off = u - mean[4 * i + c] / mean[4 * i + 3];
-            rough += off * off;
-            size += u * u;
-        }
-    free(mean);
-    return sqrt(rough / size);
+        qsort(sides, (size_t)count, sizeof *sides, by_vertices);
+        angle = mean_angle(q, sinew_mesh_positions(b->mesh), t, sides, count);
+    }
+    free(sides);
+    sinew_mesh_destroy(surface);
+    return angle;
 }

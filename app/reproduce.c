@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reproduce.c: `sinew reproduce`: published experiments by name, as tables of what was published, what is measured and
+ * whether it holds.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "progress.h"
+#include "reproduce.h"
+
+static const sinew_option options[] = {
+    {"list", NULL, "names and titles of the experiments", false},
+    {"quick", NULL, "a smaller version of each, on a coarser beam", false},
+    {"out", "DIR", "where results go, a folder an experiment (default out/reproduce)", false},
+    {"alone", NULL, "stay in this precision: do not start the program of the other one", false},
+    {"calibrate", NULL, "fit the beam's density anew and print it", false},
+};
+enum {
+    OPTION_COUNT = sizeof options / sizeof options[0]
+};
+
+/* What the callbacks of an experiment need. */
+typedef struct reproduction {
+    const sinew_arguments *arguments;
+    const char *out;
+    sinew_progress progress;
+    int32_t total;
+} reproduction;
+
+static int print_help(void)
+{
+    printf("usage: sinew reproduce [NAME ...] [options]\n\nRuns published experiments (all of them without a NAME; a "
+           "NAME may end early: thesis) and prints for every\nstatement what was published, what is measured here and "
+           "whether it holds: yes, partly or no, with the cause.\nWrites report.html, summary.json, and each figure as "
+           ".svg and .csv to out/reproduce/NAME.\n\n");
+    sinew_options_print(options, OPTION_COUNT);
+    printf("\nExit status 1: it ran, and some statement does not hold.\n\nexample:\n  sinew reproduce thesis/untwist "
+           "--out out/reproduce\n");
+    return SINEW_EXIT_DONE;
+}
+
+static int print_list(void)
+{
+    for (int32_t i = 0; experiment_at(i); i++)
+        printf("%-22s %-42s %s\n", experiment_at(i)->name, experiment_at(i)->source, experiment_at(i)->title);
+    return SINEW_EXIT_DONE;
+}
+
+static void show_progress(void *context, int32_t done, int32_t total, const char *note)
+{
+    reproduction *r = context;
+    if (done <= 1 || total != r->total) {
+        sinew_progress_end(&r->progress);
+        sinew_progress_start(&r->progress, total, false);
+        r->total = total;
+    }
+    sinew_progress_show(&r->progress, done, note);
+}
+
+/* ---- The program of the other precision --------------------------------------------------------- */
+
+static bool run_program(const char *path, char *const argv[])
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        /* Its table is not ours to show. */
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(127);
+        execv(path, argv);
+        _exit(127);
+    }
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    /* 1: ran, and something does not hold. */
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= SINEW_EXIT_UNMET;
+}
+
+static bool other_precision(void *context, const char *name, const char *figure_name, outcome *result)
+{
+    reproduction *r = context;
+    const bool single = sizeof(sinew_real) == 4;
+    char folder[4000], path[4096], out[2048], written[2100], command[] = "reproduce";
+    char word[64], alone[] = "--alone", quick[] = "--quick", out_option[] = "--out";
+    if (!sinew_program_folder(folder, sizeof folder))
+        return false;
+    snprintf(path, sizeof path, "%s/%s", folder, single ? "sinew" : "sinew-single");
+    if (snprintf(out, sizeof out, "%s/%s", r->out, single ? "double" : "single") >= (int)sizeof out)
+        return false;
+    snprintf(word, sizeof word, "%s", name);
+    snprintf(written, sizeof written, "%s/%s", out, name);
+    char *argv[] = {path, command, word, out_option, out, alone, NULL, NULL};
+    if (sinew_option_on(r->arguments, "quick"))
+        argv[6] = quick;
+    return run_program(path, argv) && sinew_read_outcome(written, figure_name, result);
+}
+
+/* ---- One experiment ----------------------------------------------------------------------------- */
+
+/* Whether one of the plain arguments names it; "thesis" names all of thesis/. */
+static bool wanted(const sinew_arguments *a, const char *name)
+{
+    for (int32_t i = 0; i < a->plain_count; i++) {
+        const size_t length = strlen(a->plain[i]);
+        if (strncmp(name, a->plain[i], length) == 0 && (name[length] == '\0' || name[length] == '/'))
+            return true;
+    }
+    return a->plain_count == 0;
+}
+
+static bool all_known(const sinew_arguments *a)
+{
+    const char *names[64];
+    int32_t count = 0;
+    for (; experiment_at(count) && count < 64; count++)
+        names[count] = experiment_at(count)->name;
+    for (int32_t i = 0; i < a->plain_count; i++) {
+        bool known = false;
+        for (int32_t k = 0; k < count; k++) {
+            const size_t length = strlen(a->plain[i]);
+            known = known || (length > 0 && strncmp(names[k], a->plain[i], length) == 0 &&
+                              (names[k][length] == '\0' || names[k][length] == '/'));
+        }
+        if (known)
+            continue;
+        const char *nearest = sinew_nearest_name(a->plain[i], names, count);
+        if (nearest)
+            sinew_usage_error("reproduce", "unknown experiment \"%s\"; did you mean \"%s\"?", a->plain[i], nearest);
+        else
+            sinew_usage_error("reproduce", "unknown experiment \"%s\"; see sinew reproduce --list", a->plain[i]);
+        return false;
+    }
+    return true;
+}
+
+static int run_one(const experiment *e, const setting *s, reproduction *r)
+{
+    outcome *o = calloc(1, sizeof *o);
+    char folder[2100];
+    int status = SINEW_EXIT_USAGE;
+    sinew_progress whole;
+    if (!o)
+        return sinew_usage_error("reproduce", "out of memory");
+    sinew_progress_start(&whole, 1, true);
+    e->run(s, o);
+    sinew_progress_end(&r->progress);
+    const double seconds = sinew_progress_end(&whole);
+    if (*o->failure) {
+        sinew_usage_error("reproduce", "%s: %s", e->name, o->failure);
+    } else if (snprintf(folder, sizeof folder, "%s/%s", r->out, e->name) >= (int)sizeof folder) {
+        sinew_usage_error("reproduce", "--out: the path is too long");
+    } else if (sinew_write_outcome(folder, e, s, o, seconds)) {
+        sinew_print_outcome(e, o, seconds);
+        fflush(stdout);
+        status = outcome_verdict(o) == HOLDS_NO ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
+    }
+    outcome_release(o);
+    free(o);
+    return status;
+}
+
+static int run_wanted(const sinew_arguments *a)
+{
+    sinew_error error = {SINEW_OK, ""};
+    beam b;
+    const char *out = sinew_option_text(a, "out");
+    reproduction r = {.arguments = a, .out = out ? out : "out/reproduce"};
+    if (beam_create(&b, sinew_option_on(a, "quick"), &error) != SINEW_OK)
+        return sinew_usage_error("reproduce", "%s", error.text);
+    int worst = SINEW_EXIT_DONE;
+    if (sinew_option_on(a, "calibrate")) {
+        printf("%.1f kg/m3 (in use: %.1f)\n", beam_calibrate(&b, 22.7), b.density);
+    } else {
+        setting s = {.quick = sinew_option_on(a, "quick"),
+                     .alone = sinew_option_on(a, "alone"),
+                     .beam = &b,
+                     .progress = show_progress,
+                     .other_precision = other_precision,
+                     .context = &r};
+        for (int32_t i = 0; experiment_at(i); i++) {
+            int status = wanted(a, experiment_at(i)->name) ? run_one(experiment_at(i), &s, &r) : SINEW_EXIT_DONE;
+            worst = status > worst ? status : worst;
+        }
+    }
+    beam_destroy(&b);
+    return worst;
+}
+
+int sinew_command_reproduce(int argc, char **argv)
+{
+    sinew_arguments a;
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return print_help();
+    if (!sinew_arguments_read(&a, "reproduce", options, OPTION_COUNT, argc, argv))
+        return SINEW_EXIT_USAGE;
+    int status = SINEW_EXIT_USAGE;
+    if (sinew_option_on(&a, "list"))
+        status = print_list();
+    else if (all_known(&a))
+        status = run_wanted(&a);
+    sinew_arguments_free(&a);
+    return status;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reproduce_files.c: what an experiment found, as a table on the terminal, as summary.json, report.html, .svg and .csv
+ * files; and the last three read back from the program of the other precision.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "figure.h"
+#include "figure_parts.h"
+#include "output.h"
+#include "reproduce.h"
+
+/* ---- Terminal --------------------------------------------------------------------------------- */
+
+void sinew_print_outcome(const experiment *e, const outcome *o, double seconds)
+{
+    printf("%s (%s): %s\n", e->name, e->source, e->title);
+    for (int32_t i = 0; i < o->claim_count; i++) {
+        const claim *c = &o->claims[i];
+        printf("  %s\n    published  %s\n    measured   %s\n    holds?     %s%s%s\n", c->what, c->published,
+               c->measured, verdict_name(c->holds), *c->cause ? ": " : "", c->cause);
+    }
+    printf("  holds altogether: %s (%d claims, %.1f s, %s precision)\n\n", verdict_name(outcome_verdict(o)),
+           o->claim_count, seconds, SINEW_PRECISION);
+}
+
+/* ---- summary.json ------------------------------------------------------------------------------ */
+
+static void put_string(FILE *stream, const char *name, const char *text, const char *after)
+{
+    fprintf(stream, "\"%s\": \"", name);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', stream);
+        fputc((unsigned char)*text < 32 ? ' ' : *text, stream);
+    }
+    fprintf(stream, "\"%s", after);
+}
+
+static void put_number(FILE *stream, double value)
+{
+    if (isfinite(value))
+        fprintf(stream, "%.10g", value);
+    else
+        fputs("null", stream);
+}
+
+static void put_claims(FILE *stream, const outcome *o)
+{
+    fputs("  \"claims\": [", stream);
+    for (int32_t i = 0; i < o->claim_count; i++) {
+        const claim *c = &o->claims[i];
+        fputs(i ? ",\n    {" : "\n    {", stream);
+        put_string(stream, "what", c->what, ", ");
+        put_string(stream, "published", c->published, ", ");
+        put_string(stream, "measured", c->measured, ", ");
+        put_string(stream, "holds", verdict_name(c->holds), ", ");
+        put_string(stream, "cause", c->cause, "}");
+    }
+    fputs("\n  ],\n", stream);
+}
+
+static void put_summary(FILE *stream, const experiment *e, const setting *s, const outcome *o, double seconds)
+{
+    fputs("{\n  ", stream);
+    put_string(stream, "experiment", e->name, ",\n  ");
+    put_string(stream, "source", e->source, ",\n  ");
+    put_string(stream, "title", e->title, ",\n  ");
+    put_string(stream, "precision", SINEW_PRECISION, ",\n  ");
+    put_string(stream, "version", SINEW_VERSION, ",\n  ");
+    put_string(stream, "holds", verdict_name(outcome_verdict(o)), ",\n");
+    fprintf(stream, "  \"quick\": %s,\n  \"seconds\": %.3f,\n", s->quick ? "true" : "false", seconds);
+    fprintf(stream, "  \"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
+            sinew_mesh_tet_count(s->beam->mesh), s->beam->density);
+    put_claims(stream, o);
+    fputs("  \"numbers\": {", stream);
+    for (int32_t i = 0; i < o->number_count; i++) {
+        fprintf(stream, "%s\n    \"%s\": ", i ? "," : "", o->numbers[i].name);
+        put_number(stream, o->numbers[i].value);
+    }
+    fputs("\n  }\n}\n", stream);
+}
+
+/* ---- report.html ------------------------------------------------------------------------------- */
+
+static const char style[] =
+    ":root{--page:#f7f7f5;--panel:#fff;--ink:#1b1f24;--soft:#646c76;--line:#dfe2e6;--yes:#1f7a4d;--partly:#9a6a00;"
+    "--no:#b4301f}@media(prefers-color-scheme:dark){:root{--page:#15181c;--panel:#1d2126;--ink:#e6e8eb;--soft:#98a1ab;"
+    "--line:#343a42;--yes:#5fcf97;--partly:#e5b95a;--no:#ff8a73}}*{box-sizing:border-box}body{margin:0;"
+    "background:var(--page);color:var(--ink);font:15px/1.5 system-ui,'Segoe "
+    "UI',Roboto,sans-serif}main{max-width:1240px;"
+    "margin:0 auto;padding:32px 24px 60px}h1{font-size:27px;margin:0 0 4px}p{color:var(--soft);margin:4px 0;"
+    "max-width:90ch}.panel{background:var(--panel);border:1px solid var(--line);border-radius:10px;overflow-x:auto;"
+    "margin:16px 0}table{border-collapse:collapse;width:100%;font-size:14px}th,td{padding:9px 12px;text-align:left;"
+    "vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}th{color:var(--soft);"
+    "font-weight:500}td small{display:block;color:var(--soft);max-width:44ch}.yes{color:var(--yes)}.partly{"
+    "color:var(--partly)}.no{color:var(--no)}b{font-weight:620}.figures{display:grid;gap:16px;"
+    "grid-template-columns:repeat(auto-fit,minmax(480px,1fr))}.figures>div{border:1px solid var(--line);"
+    "border-radius:10px;overflow:hidden;background:var(--panel)}svg{display:block;width:100%;height:auto}"
+    "@media(max-width:560px){.figures{grid-template-columns:1fr}}";
+
+static void put_cell(FILE *stream, const char *text)
+{
+    fputs("<td>", stream);
+    sinew_put_escaped(stream, text);
+    fputs("</td>", stream);
+}
+
+static void put_table(FILE *stream, const outcome *o)
+{
+    fputs("<div class=\"panel\"><table><thead><tr><th>statement</th><th>published</th><th>measured</th><th>holds?</th>"
+          "</tr></thead><tbody>\n",
+          stream);
+    for (int32_t i = 0; i < o->claim_count; i++) {
+        const claim *c = &o->claims[i];
+        fputs("<tr>", stream);
+        put_cell(stream, c->what);
+        put_cell(stream, c->published);
+        put_cell(stream, c->measured);
+        fprintf(stream, "<td><b class=\"%s\">%s</b><small>", verdict_name(c->holds), verdict_name(c->holds));
+        sinew_put_escaped(stream, c->cause);
+        fputs("</small></td></tr>\n", stream);
+    }
+    fputs("</tbody></table></div>\n", stream);
+}
+
+static bool put_page(FILE *stream, const experiment *e, const setting *s, const outcome *o, const sinew_mesh *surface)
+{
+    const char *v = verdict_name(outcome_verdict(o));
+    bool good = true;
+    fprintf(
+        stream,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><title>%s"
+        "</title><style>%s</style></head><body><main>\n<h1>%s</h1>\n<p>%s. Holds altogether: <b class=\"%s\">%s</b>."
+        "</p>\n<p>%s precision%s. Beam of %d tets, %g kg/m<sup>3</sup>, one step from a twisted equilibrium. "
+        "<code>sinew reproduce %s%s</code></p>\n",
+        e->name, style, e->title, e->source, v, v, SINEW_PRECISION, s->quick ? ", quick version" : "",
+        sinew_mesh_tet_count(s->beam->mesh), s->beam->density, e->name, s->quick ? " --quick" : "");
+    put_table(stream, o);
+    fputs("<div class=\"figures\">\n", stream);
+    for (int32_t i = 0; i < o->figure_count && good; i++) {
+        fputs("<div>", stream);
+        good = sinew_put_figure(stream, &o->figures[i], surface);
+        fputs("</div>\n", stream);
+    }
+    fputs("</div>\n</main></body></html>\n", stream);
+    return good;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+static void put_curves(FILE *stream, const figure *f)
+{
+    fputs("series,kind,variant,x,y\n", stream);
+    for (int32_t i = 0; i < f->series_count; i++)
+        for (int32_t k = 0; k < f->series[i].count; k++)
+            fprintf(stream, "\"%s\",%d,%d,%.10g,%.10g\n", f->series[i].name, (int)f->series[i].kind,
+                    (int)f->series[i].variant, f->series[i].x[k], f->series[i].y[k]);
+}
+
+static bool write_figure(const char *folder, const figure *f, const sinew_mesh *surface)
+{
+    sinew_output out;
+    char name[64];
+    snprintf(name, sizeof name, "%s.svg", f->name);
+    if (!sinew_output_open(&out, "reproduce", folder, name))
+        return false;
+    if (!sinew_put_figure(out.stream, f, surface)) {
+        sinew_output_drop(&out);
+        sinew_usage_error("reproduce", "out of memory");
+        return false;
+    }
+    if (!sinew_output_close(&out) || f->shapes)
+        return f->shapes;
+    snprintf(name, sizeof name, "%s.csv", f->name);
+    if (!sinew_output_open(&out, "reproduce", folder, name))
+        return false;
+    put_curves(out.stream, f);
+    return sinew_output_close(&out);
+}
+
+bool sinew_write_outcome(const char *folder, const experiment *e, const setting *s, const outcome *o, double seconds)
+{
+    sinew_error error = {SINEW_OK, ""};
+    sinew_output out;
+    sinew_mesh *surface = sinew_mesh_surface(s->beam->mesh, &error);
+    bool good = surface && sinew_make_folders("reproduce", folder);
+    if (!surface)
+        sinew_usage_error("reproduce", "%s", error.text);
+    for (int32_t i = 0; i < o->figure_count && good; i++)
+        good = write_figure(folder, &o->figures[i], surface);
+    good = good && sinew_output_open(&out, "reproduce", folder, "report.html");
+    if (good) {
+        good = put_page(out.stream, e, s, o, surface);
+        if (good)
+            good = sinew_output_close(&out);
+        else
+            sinew_output_drop(&out);
+    }
+    good = good && sinew_output_open(&out, "reproduce", folder, "summary.json");
+    if (good) {
+        put_summary(out.stream, e, s, o, seconds);
+        good = sinew_output_close(&out);
+    }
+    sinew_mesh_destroy(surface);
+    return good;
+}
+
+/* ---- Reading back ------------------------------------------------------------------------------ */
+
+static FILE *open_in(const char *folder, const char *name, const char *ending)
+{
+    char path[2200];
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, ending);
+    return fopen(path, "r");
+}
+
+/* The lines after "numbers" of our own summary.json: one `"name": value` each. */
+static bool read_numbers(const char *folder, outcome *o)
+{
+    char line[4096], name[64];
+    double value;
+    bool inside = false;
+    FILE *file = open_in(folder, "summary", ".json");
+    while (file && fgets(line, sizeof line, file)) {
+        if (inside && sscanf(line, " \"%63[^\"]\": %lf", name, &value) == 2)
+            outcome_number(o, value, "%s", name);
+        inside = inside || strstr(line, "\"numbers\"");
+    }
+    if (file)
+        fclose(file);
+    return inside;
+}
+
+/* Two passes over a figure's .csv: count the points of a series, then fill it. */
+static bool read_series(FILE *file, figure *f)
+{
+    char line[512], name[56] = "", current[56];
+    int kind, variant, last_kind = 0, last_variant = 0;
+    double x, y;
+    int32_t counts[SERIES_MAX] = {0}, index = -1;
+    for (int pass = 0; pass < 2; pass++) {
+        rewind(file);
+        index = -1;
+        name[0] = '\0';
+        int32_t filled = 0;
+        while (fgets(line, sizeof line, file)) {
+            if (sscanf(line, "\"%55[^\"]\",%d,%d,%lf,%lf", current, &kind, &variant, &x, &y) != 5)
+                continue;
+            if (index < 0 || strcmp(current, name) != 0 || kind != last_kind || variant != last_variant) {
+                if (++index == SERIES_MAX)
+                    return false;
+                snprintf(name, sizeof name, "%s", current);
+                last_kind = kind;
+                last_variant = variant;
+                filled = 0;
+                if (pass == 1 && !figure_series(f, name, (sinew_solver_kind)kind, variant, counts[index]))
+                    return false;
+            }
+            if (pass == 0) {
+                counts[index]++;
+            } else {
+                f->series[index].x[filled] = x;
+                f->series[index].y[filled++] = y;
+            }
+        }
+    }
+    return index >= 0;
+}
+
+bool sinew_read_outcome(const char *folder, const char *figure_name, outcome *o)
+{
+    if (!read_numbers(folder, o))
+        return false;
+    FILE *file = open_in(folder, figure_name, ".csv");
+    bool good = file && read_series(file, outcome_figure(o, figure_name, "", "", ""));
+    if (file)
+        fclose(file);
+    return good;
+}

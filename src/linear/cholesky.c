@@ -55,7 +55,7 @@ sinew_status sinew_fill_reducing_order(int32_t count, const int32_t *column, con
             p[j] = column[j];
         for (int32_t k = 0; k < column[count]; k++)
             i[k] = row[k];
-        factor = cholmod_l_analyze(graph, &common);
+        factor = sinew_analyze(graph, &common);
     }
     sinew_status status = SINEW_OK;
     if (factor)
@@ -148,7 +148,7 @@ sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t 
     }
     expand_pattern(c, count, column, row);
     view_matrix(c, count, entries);
-    c->factor = cholmod_l_analyze(&c->matrix, &c->common);
+    c->factor = sinew_analyze(&c->matrix, &c->common);
     if (!c->factor) {
         fail_cholmod(&c->common, error, "analysis of the sparse matrix");
         sinew_cholesky_destroy(c);

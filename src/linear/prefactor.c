@@ -76,8 +76,15 @@ static void choose_methods(cholmod_common *common)
 
 static cholmod_factor *factorise(cholmod_sparse *matrix, cholmod_common *common, sinew_error *error)
 {
+#ifdef SINEW_WITHOUT_GPL
+    (void)matrix, (void)common;
+    sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+               "solvers with a prefactored matrix (pd, qn, admm) need CHOLMOD's supernodal module, which this build "
+               "leaves out: use newton, xpbd or pbd, or build with SINEW_GPL=ON");
+    return NULL;
+#else
     const sinew_thread_setting threads = sinew_blas_single_thread();
-    cholmod_factor *factor = cholmod_l_analyze(matrix, common);
+    cholmod_factor *factor = sinew_analyze(matrix, common);
     if (factor && !cholmod_l_factorize(matrix, factor, common))
         cholmod_l_free_factor(&factor, common);
     sinew_blas_restore(threads);
@@ -89,6 +96,7 @@ static cholmod_factor *factorise(cholmod_sparse *matrix, cholmod_common *common,
         sinew_fail(error, SINEW_ERROR_NUMERIC, "the system matrix is not positive definite");
     cholmod_l_free_factor(&factor, common);
     return NULL;
+#endif
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step at the same
+ * time on threads of their own. The thread sanitizer runs this program (`make test`).
+ *
+ * The beam is large enough for every loop to be shared out (SINEW_PARALLEL_PARTICLES, SINEW_PARALLEL_TASKS).
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sinew/sinew.h"
+
+enum {
+    LENGTH = 145, /* vertices along the beam */
+    WIDTH = 8,    /* and along its other edges: few, so that factorisations are cheap */
+    STEPS = 2,
+    ITERATIONS = 1,
+    WORLDS = 3,
+};
+
+typedef struct setup {
+    sinew_solver_kind solver;
+    const char *parameter; /* NULL, or one to change */
+    int value;
+    int32_t thread_count;
+    const sinew_mesh *mesh;
+} setup;
+
+static sinew_mesh *make_beam(void)
+{
+    sinew_box_def def = sinew_default_box_def();
+    def.vertices[0] = LENGTH;
+    def.vertices[1] = def.vertices[2] = WIDTH;
+    def.size[0] = 20;
+    sinew_mesh *mesh = sinew_mesh_box(&def, NULL);
+    assert_non_null(mesh);
+    return mesh;
+}
+
+/* Held on one side, springs along all edges besides the solid: two batches. */
+static sinew_world *make_world(const setup *s)
+{
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = s->thread_count;
+    def.solver = sinew_default_solver_def(s->solver);
+    def.solver.iterations = ITERATIONS;
+    def.solver.tolerance = 0;
+    if (s->parameter)
+        def.solver.parameters[sinew_solver_parameter(s->solver, s->parameter)] = (sinew_real)s->value;
+    sinew_world *world = sinew_world_create(&def, NULL);
+
+    sinew_body_def body_def = sinew_default_body_def();
+    body_def.mesh = s->mesh;
+    sinew_body body = sinew_world_add_body(world, &body_def, NULL);
+    const sinew_energy_kind kinds[] = {SINEW_ENERGY_STRAIN, SINEW_ENERGY_SPRING};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        sinew_energy_def energy = sinew_default_energy_def(kinds[i]);
+        energy.body = body;
+        sinew_world_add_energy(world, &energy, NULL);
+    }
+
+    int32_t held[WIDTH * WIDTH];
+    sinew_region side = {SINEW_REGION_HALF_SPACE, {0, 0, 0}, {-1, 0, 0}, 0};
+    sinew_pin_def pins = sinew_default_pin_def();
+    pins.body = body;
+    pins.vertices = held;
+    pins.vertex_count = sinew_region_select(&side, sinew_mesh_positions(s->mesh), sinew_mesh_vertex_count(s->mesh),
+                                            held, WIDTH * WIDTH);
+    sinew_world_add_pins(world, &pins, NULL);
+    return world;
+}
+
+/* Zero when the world could not be stepped or did not move. */
+static uint64_t hash_after_steps(const setup *s)
+{
+    sinew_world *world = make_world(s);
+    uint64_t before = sinew_world_state_hash(world);
+    uint32_t bits = 0;
+    for (int i = 0; i < STEPS; i++)
+        bits |= sinew_world_step(world, NULL);
+    uint64_t after = sinew_world_state_hash(world);
+    sinew_world_destroy(world);
+    if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE))
+        return 0;
+    return after != before ? after : 0;
+}
+
+static void check_thread_counts(setup s)
+{
+    s.thread_count = 1;
+    const uint64_t alone = hash_after_steps(&s);
+    assert_true(alone != 0);
+    for (s.thread_count = 2; s.thread_count <= 3; s.thread_count++)
+        if (hash_after_steps(&s) != alone)
+            fail_msg("%s: other bits with %d threads than with one", sinew_get_solver_info(s.solver)->name,
+                     (int)s.thread_count);
+}
+
+static void test_every_solver(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_beam();
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
+        check_thread_counts((setup){.solver = (sinew_solver_kind)kind, .mesh = mesh});
+    check_thread_counts((setup){.solver = SINEW_SOLVER_NEWTON, .parameter = "linear", .value = 1, .mesh = mesh});
+    sinew_mesh_destroy(mesh);
+}
+
+typedef struct job {
+    setup setup;
+    uint64_t hash;
+} job;
+
+static void *run_job(void *context)
+{
+    job *j = context;
+    j->hash = hash_after_steps(&j->setup);
+    return NULL;
+}
+
+static void test_worlds_side_by_side(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_beam();
+    const setup s = {.solver = SINEW_SOLVER_NEWTON, .thread_count = 2, .mesh = mesh};
+    const uint64_t alone = hash_after_steps(&s);
+    assert_true(alone != 0);
+    job jobs[WORLDS];
+    pthread_t threads[WORLDS];
+    for (int i = 0; i < WORLDS; i++) {
+        jobs[i] = (job){.setup = s};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
+    }
+    for (int i = 0; i < WORLDS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < WORLDS; i++)
+        assert_true(jobs[i].hash == alone);
+    sinew_mesh_destroy(mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_solver), cmocka_unit_test(test_worlds_side_by_side)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

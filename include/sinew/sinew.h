@@ -258,6 +258,13 @@ SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
 SINEW_API sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error);
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets);
+/* What each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many constraints an
+ * element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a particle is the
+ * value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for tets, whose C is
+ * a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too small
+ * (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
+SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
+                                                sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy);
 
 /* ---- Pins ---------------------------------------------------------------------------------- */

@@ -3,9 +3,11 @@
  * constrain.h: energies as compliant constraints, psi = C^2 / (2 alpha), projected one group after the other.
  *
  *     dlambda = (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~)
- *     x_a += stiffness w_a grad_a C dlambda,   lambda += dlambda                  thesis (4.27), (4.28); XPBD (26)
+ *     x_a += w_a grad_a C dlambda,   lambda += dlambda                            thesis (4.27), (4.28); XPBD (26)
  *
- * with alpha~ = alpha / h^2 and gamma = alpha beta / h. Zero compliance is PBD. Positions carry the inverse mass as
+ * with alpha~ = alpha / h^2 and gamma = alpha beta / h, dlambda times PBD's stiffness and the Jacobi sweep's share:
+ * what moves particles is what lambda gains, so that M (x - q_tilde) = sum lambda grad C holds up to the turning of
+ * gradients, in every order of sweep. Zero compliance is PBD. Positions carry the inverse mass as
  * their fourth number. A constraint whose gradient vanishes does nothing. Multiplying C by a factor and alpha by its
  * square changes nothing, so C is taken per unit of the modulus and alpha = 1 / weight.
  */
@@ -43,14 +45,15 @@ KERNEL_INLINE lane constrain_motion(const sinew_kernel *kernel, const int32_t *v
 
 /* One constraint of the group, its gradient in c: moves c->x and lambda, and writes the particles. `weight` is 1 /
  * alpha; where it is zero (fillers) nothing happens; `hard` ignores the compliance. */
-KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, const int32_t *vertex, int n, lane C, lane weight,
-                                   bool hard, sinew_real *lambda, constrained *c)
+KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
+                                   lane weight, bool hard, sinew_real *lambda, constrained *c)
 {
     const lane zero = lane_set(0), one = lane_set(1);
     const lane_mask real = lane_lt(zero, weight);
     const lane alpha = 1 / lane_select(real, weight, one);
     const lane compliance = hard ? zero : alpha * kernel->compliance;
     const lane multiplier = lane_load(lambda);
+    const lane share = kernel->share ? lane_load(kernel->share + group * LANES) : one;
     lane bottom = zero, top = -C - compliance * multiplier;
     for (int a = 0; a < n; a++) {
         const lane *g = c->gradient + 3 * a;
@@ -63,19 +66,14 @@ KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, const int32_t *ve
     }
     bottom += compliance;
     const lane_mask acts = real & lane_lt(zero, bottom);
-    const lane change = lane_select(acts, top / lane_select(acts, bottom, one), zero);
-    const lane step = kernel->stiffness * change;
+    const lane change = kernel->stiffness * share * lane_select(acts, top / lane_select(acts, bottom, one), zero);
     lane_store(lambda, multiplier + change);
     for (int a = 0; a < n; a++) {
-        const lane scale = step * c->x[4 * a + 3];
-        const lane dx[4] = {scale * c->gradient[3 * a], scale * c->gradient[3 * a + 1], scale * c->gradient[3 * a + 2],
-                            lane_select(acts, one, zero)};
+        const lane scale = change * c->x[4 * a + 3];
+        const lane dx[3] = {scale * c->gradient[3 * a], scale * c->gradient[3 * a + 1], scale * c->gradient[3 * a + 2]};
         for (int i = 0; i < 3; i++)
             c->x[4 * a + i] += dx[i];
-        if (kernel->dx)
-            lane_scatter_four(kernel->dx, vertex + a * LANES, dx);
-        else
-            lane_scatter_point(kernel->xw, vertex + a * LANES, dx);
+        lane_scatter_point(kernel->dx ? kernel->dx : kernel->xw, vertex + a * LANES, dx);
     }
 }
 

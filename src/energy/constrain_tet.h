@@ -68,7 +68,7 @@ KERNEL_INLINE void tet_constrain(const sinew_kernel *kernel, int data_count, int
         for (int i = 0; i < 9; i++)
             P[i] = lane_select(defined, scale * P[i], zero);
         constrain_gradient(P, rest, &c);
-        constrain_apply(kernel, vertex, 4, C, weight, false, group_lambda(kernel, group, constraint_count), &c);
+        constrain_apply(kernel, group, vertex, 4, C, weight, false, group_lambda(kernel, group, constraint_count), &c);
     }
 }
 

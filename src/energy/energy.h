@@ -48,10 +48,11 @@ typedef struct sinew_kernel {
     double stretch_low, stretch_high; /* stiffness: the interval that a material is fitted over */
 
     /* Constraints (constrain): the elements of the groups share no vertex within a group. */
-    sinew_real *xw;     /* [particle][4] positions, updated in place; the fourth number is the inverse mass (1/kg, 0 at
-                           pins); vertex numbers are particles */
-    sinew_real *dx;     /* NULL, or [particle][4]: changes are added here instead (Jacobi); the fourth counts them */
-    sinew_real *lambda; /* [group_count][constraint_count][W] multipliers, updated */
+    sinew_real *xw; /* [particle][4] positions, updated in place; the fourth number is the inverse mass (1/kg, 0 at
+                       pins); vertex numbers are particles */
+    sinew_real *dx; /* NULL, or [particle][4]: changes are added here instead (Jacobi) */
+    const sinew_real *share; /* NULL, or [group_count][W]: factor of every change of an element (Jacobi) */
+    sinew_real *lambda;      /* [group_count][constraint_count][W] multipliers, updated */
     sinew_real compliance;   /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
     sinew_real stiffness;    /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
     const sinew_real *x_old; /* [particle][4] q_n, for damping; NULL without */
@@ -104,7 +105,8 @@ typedef struct sinew_energy_ops {
     int32_t row_count;                          /* 0: none */
     void (*reduce)(const sinew_kernel *kernel); /* rows = d */
     /* weights = k such that psi = k/2 |z - proj z|^2 where the energy can project, else the k whose quadratic fits it
-     * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. */
+     * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. A projecting
+     * energy may also only be bounded: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z) / k. */
     void (*stiffness)(const sinew_kernel *kernel);
     /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
     void (*local_project)(const sinew_kernel *kernel);

@@ -126,12 +126,12 @@ static void constrain_split(const sinew_kernel *kernel)
         for (int i = 0; i < 9; i++)
             P[i] = inverse * F[i];
         constrain_gradient(P, rest, &c);
-        constrain_apply(kernel, vertex, 4, size, weight, false, lambda, &c);
+        constrain_apply(kernel, group, vertex, 4, size, weight, false, lambda, &c);
         constrain_deformation(&c, rest, F);
         const lane growth = cofactor3(F, P) - 1;
         constrain_gradient(P, rest, &c);
-        constrain_apply(kernel, vertex, 4, hard ? growth : growth - 1 / ratio, weight * ratio, hard, lambda + LANES,
-                        &c);
+        constrain_apply(kernel, group, vertex, 4, hard ? growth : growth - 1 / ratio, weight * ratio, hard,
+                        lambda + LANES, &c);
     }
 }
 

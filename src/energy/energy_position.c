@@ -168,7 +168,7 @@ static void constrain(const sinew_kernel *kernel)
         const lane scale = whole ? lane_set(1) : 1 / lane_max(distance, tiny);
         for (int i = 0; i < 3; i++)
             c.gradient[i] *= scale;
-        constrain_apply(kernel, vertex, 1, whole ? half * squared : distance, lane_load(data), false,
+        constrain_apply(kernel, group, vertex, 1, whole ? half * squared : distance, lane_load(data), false,
                         group_lambda(kernel, group, 1), &c);
     }
 }

@@ -194,7 +194,7 @@ static void local_project(const sinew_kernel *kernel)
     }
 }
 
-/* z = (k L + w2 |y|) / (k + w2) along y */
+/* z = (k L + w2 |y|) / (k + w2) along y; along x where y has no direction */
 static void local_prox(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
@@ -204,10 +204,11 @@ static void local_prox(const sinew_kernel *kernel)
         lane d[3], y[3], f[3];
         edge(kernel->x, vertex, d);
         row_shifted(kernel, group, d, y);
-        const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+        const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = lane_load(data + LANES);
         const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
-        const lane scale = (k * lane_load(data + LANES) / lane_max(l, lane_set(LENGTH_TINY)) + w2) / divisor;
-        const lane z[3] = {scale * y[0], scale * y[1], scale * y[2]};
+        const lane scale = (k * L / lane_max(l, lane_set(LENGTH_TINY)) + w2) / divisor;
+        const lane_mask nowhere = lane_le(l, lane_set(LENGTH_TINY));
+        const lane z[3] = {lane_select(nowhere, k * L / divisor, scale * y[0]), scale * y[1], scale * y[2]};
         row_finish(kernel, group, w2, d, y, z, f);
         scatter_opposite(kernel->g, vertex, f);
     }
@@ -235,7 +236,7 @@ static void constrain(const sinew_kernel *kernel)
             c.gradient[i] = -c.gradient[3 + i];
         }
         const lane C = whole ? half * stretch * stretch : stretch;
-        constrain_apply(kernel, vertex, 2, C, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+        constrain_apply(kernel, group, vertex, 2, C, lane_load(data), false, group_lambda(kernel, group, 1), &c);
     }
 }
 

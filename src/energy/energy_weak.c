@@ -8,16 +8,17 @@
  * PBNG (18), (19). The eight signed weights are the four of the first point (sum 1) and minus the four of the second,
  * so C is the vector between the points and a translation of both costs nothing. Quadratic in the positions, its
  * Hessian constant and positive semi-definite. K does not turn with the body: for contacts and sutures that last a step
- * or whose kn = kt.
+ * or whose kn = kt. For PD it is a distance to the origin when kn = kt, else bounded by one with k = max(kn, kt).
  */
 #include "energy/constrain.h"
 #include "energy/reduced_rows.h"
 
-/* data: scale 1, eight weights, K as 00 11 22 01 02 12. tangent: weights, K. */
+/* data: scale 1, eight weights, K as 00 11 22 01 02 12, k = max(kn, kt). tangent: weights, K. */
 enum {
     DATA_WEIGHTS = 1,
     DATA_K = 9,
-    DATA_COUNT = 15,
+    DATA_K_MOST = 15,
+    DATA_COUNT = 16,
     TANGENT_K = 8,
     TANGENT_COUNT = 14
 };
@@ -50,6 +51,7 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
         const double nn = (double)element->normal[row[i]] * (double)element->normal[column[i]];
         data[DATA_K + i] = (sinew_real)((kn - kt) * nn + (row[i] == column[i] ? kt : 0));
     }
+    data[DATA_K_MOST] = (sinew_real)fmax(kn, kt);
     return NULL;
 }
 
@@ -166,14 +168,28 @@ static void reduce(const sinew_kernel *kernel)
                        lane_load(group_data(kernel, group, DATA_COUNT) + (DATA_WEIGHTS + a) * LANES));
 }
 
-/* The mean of K's three eigenvalues: exact where kn = kt. */
+/* k = max(kn, kt): psi where both are equal, a bound from above where not (energy.h) */
 static void stiffness(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        lane K[3];
-        load_lanes(data + DATA_K * LANES, 3, K);
-        lane_store(kernel->weights + group * LANES, lane_load(data) * (K[0] + K[1] + K[2]) / 3);
+        lane_store(kernel->weights + group * LANES, lane_load(data) * lane_load(data + DATA_K_MOST * LANES));
+    }
+}
+
+/* g += D^T (k C - K C) */
+static void local_project(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(kernel, group, 8);
+        const lane scale = lane_load(data), k = lane_load(data + DATA_K_MOST * LANES);
+        lane C[3], f[3];
+        separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
+        pull(data + DATA_K * LANES, C, f);
+        for (int i = 0; i < 3; i++)
+            f[i] = scale * (k * C[i] - f[i]);
+        spread(kernel->g, vertex, data + DATA_WEIGHTS * LANES, f);
     }
 }
 
@@ -201,7 +217,7 @@ static void local_prox(const sinew_kernel *kernel)
     }
 }
 
-/* C = sqrt(c^T K c), alpha = 1 */
+/* C = sqrt(c^T K c / k), a length, alpha = 1/k */
 static void constrain(const sinew_kernel *kernel)
 {
     const lane tiny = lane_set(LANE_TINY), zero = lane_set(0);
@@ -209,6 +225,7 @@ static void constrain(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(kernel, group, 8);
+        const lane k = lane_load(data + DATA_K_MOST * LANES);
         constrained c;
         lane apart[3] = {zero, zero, zero}, f[3], w[8];
         constrain_gather(kernel->xw, vertex, 8, &c);
@@ -217,12 +234,14 @@ static void constrain(const sinew_kernel *kernel)
             for (int i = 0; i < 3; i++)
                 apart[i] += w[a] * c.x[4 * a + i];
         pull(data + DATA_K * LANES, apart, f);
+        for (int i = 0; i < 3; i++)
+            f[i] /= lane_max(k, tiny);
         const lane twice = lane_max(apart[0] * f[0] + apart[1] * f[1] + apart[2] * f[2], zero), root = lane_sqrt(twice);
         const lane scale = whole ? lane_set(1) : 1 / lane_max(root, tiny);
         for (int a = 0; a < 8; a++)
             for (int i = 0; i < 3; i++)
                 c.gradient[3 * a + i] = scale * w[a] * f[i];
-        constrain_apply(kernel, vertex, 8, whole ? twice / 2 : root, lane_load(data), false,
+        constrain_apply(kernel, group, vertex, 8, whole ? twice / 2 : root, lane_load(data) * k, false,
                         group_lambda(kernel, group, 1), &c);
     }
 }
@@ -234,7 +253,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
              .vertex_count = 8,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -247,6 +266,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .row_count = 1,
     .reduce = reduce,
     .stiffness = stiffness,
+    .local_project = local_project,
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,

@@ -122,20 +122,31 @@ KERNEL_INLINE void prox_direction(const lane s[3], lane r, const sinew_real *mat
         d[i] = lane_select(definite, d[i], safe[i]);
 }
 
+/* Where the iteration begins: at s0, or at the nearest point that is well inside where that is lower, where the energy
+ * is infinite or next to it at s0, and where the rotation nearest to s0 is not unique (s1 + s2 = 0). */
+KERNEL_INLINE lane prox_start(const lane s0[3], lane r, const sinew_real *material, tet_stress *stress, lane s[3],
+                              lane g[3])
+{
+    const lane bound = lane_set((sinew_real)0.25), huge = lane_set(LANE_HUGE);
+    lane inner[3];
+    for (int i = 0; i < 3; i++)
+        inner[i] = lane_max(s0[i], bound);
+    const lane outside = prox_value(s0, s0, r, material, stress, g);
+    const lane inside = prox_value(inner, s0, r, material, stress, g);
+    const lane_mask apart = lane_lt(lane_set((sinew_real)1e-3), s0[1] + s0[2]);
+    const lane_mask stay = lane_le(outside, huge) & lane_le(outside, inside) & apart;
+    for (int i = 0; i < 3; i++)
+        s[i] = lane_select(stay, s0[i], inner[i]);
+    return prox_value(s, s0, r, material, stress, g);
+}
+
 /* s = argmin psi(s) + r/2 |s - s0|^2 */
 KERNEL_INLINE void prox_solve(const lane s0[3], lane r, const sinew_real *material, tet_stress *stress,
                               isotropic_curvature *curvature, lane s[3])
 {
-    const lane zero = lane_set(0), bound = lane_set((sinew_real)0.25), huge = lane_set(LANE_HUGE);
+    const lane zero = lane_set(0);
     lane g[3], d[3];
-    for (int i = 0; i < 3; i++)
-        s[i] = s0[i];
-    lane value = prox_value(s, s0, r, material, stress, g);
-    /* Where the energy is infinite, start at the nearest point that is well inside. */
-    const lane_mask inside = lane_le(value, huge);
-    for (int i = 0; i < 3; i++)
-        s[i] = lane_select(inside, s[i], lane_max(s0[i], bound));
-    value = prox_value(s, s0, r, material, stress, g);
+    lane value = prox_start(s0, r, material, stress, s, g);
     lane_mask busy = lane_eq(zero, zero);
     for (int k = 0; k < PROX_ITERATIONS && lane_any(busy); k++) {
         prox_direction(s, r, material, curvature, g, d);

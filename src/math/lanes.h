@@ -329,12 +329,4 @@ static inline void lane_gather_four(const sinew_real *x, const int32_t *vertex, 
 #endif
 }
 
-/* g[vertex[i]] += f[i], all four numbers, element after element. */
-static inline void lane_scatter_four(sinew_real *g, const int32_t *vertex, const lane f[4])
-{
-    for (int i = 0; i < LANES; i++)
-        for (int c = 0; c < 4; c++)
-            g[4 * (size_t)vertex[i] + (size_t)c] += lane_get(f[c], i);
-}
-
 #endif

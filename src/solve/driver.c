@@ -102,9 +102,9 @@ static void record(sinew_solve *s, int32_t iteration, double began)
                              .residual = s->residual};
     if (o->quasistatic)
         return;
-    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+    for (size_t i = 0; !s->v_end && i < 4 * (size_t)o->particle_count; i++)
         s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->h);
-    sinew_objective_momenta(o, s->q, s->velocity, row->linear_momentum, row->angular_momentum);
+    sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, row->linear_momentum, row->angular_momentum);
 }
 
 /* About g(q) - min g: half the gradient times the Newton-like step A^-1 gradient; exact for a quadratic g with Hessian
@@ -147,6 +147,7 @@ static void start(sinew_solve *s)
     s->notes = 0;
     s->linear_iterations = 0;
     s->row_count = 0;
+    s->v_end = NULL;
     sinew_solve_evaluate(s);
     set_noise(s);
     s->scale = fmax(s->residual, s->noise);

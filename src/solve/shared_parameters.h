@@ -30,7 +30,7 @@
 #define SINEW_ORDER_PARAMETER                                                                                          \
     {                                                                                                                  \
         .name = "order", .unit = "", .choices = "coloured|mesh|jacobi", .maximum = 2, .preset = 0,                     \
-        .meaning = "Gauss-Seidel by colours (parallel), in mesh order (serial), or all at once, averaged"              \
+        .meaning = "Gauss-Seidel by colours (parallel), in mesh order (serial), or all at once in shares"              \
     }
 #define SINEW_SYMMETRIC_PARAMETER                                                                                      \
     {                                                                                                                  \
@@ -40,7 +40,7 @@
 #define SINEW_RELAXATION_PARAMETER                                                                                     \
     {                                                                                                                  \
         .name = "relaxation", .unit = "", .minimum = 0, .maximum = 2, .preset = 1, .open_minimum = true,               \
-        .meaning = "jacobi: factor of the mean change; below 1 calmer, above 1 faster"                                 \
+        .meaning = "jacobi: factor of each share; below 1 calmer, above 1 faster"                                      \
     }
 
 #endif

@@ -12,8 +12,7 @@
 #include <math.h>
 
 #include "solve/shared_parameters.h"
-#include "solve/solver.h"
-#include "solve/sweep.h"
+#include "solve/sweeping.h"
 
 enum {
     STIFFNESS,
@@ -50,54 +49,14 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
 };
 
-typedef struct pbd {
-    sinew_sweep sweep;
-    sinew_kernel how;
-    bool symmetric;
-} pbd;
-
 static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
 {
-    sinew_objective *o = s->objective;
-    pbd *p = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *p);
-    if (!p)
-        return sinew_fail_memory(error, "PBD");
     double k = (double)s->def.parameters[STIFFNESS];
     if (s->def.parameters[RULE] > 0 && s->def.iterations > 0)
         k = 1 - pow(1 - k, 1.0 / s->def.iterations);
-    p->symmetric = s->def.parameters[SYMMETRIC] > 0;
-    p->how = (sinew_kernel){.stiffness = (sinew_real)k,
-                            .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
-    return sinew_sweep_create(&p->sweep, o, (sinew_sweep_order)s->def.parameters[ORDER], error);
-}
-
-static void pbd_release(sinew_solve *s)
-{
-    pbd *p = s->memory;
-    if (!p)
-        return;
-    sinew_sweep_destroy(&p->sweep);
-    sinew_release(&s->objective->allocator, p);
-    s->memory = NULL;
-}
-
-static void pbd_begin(sinew_solve *s)
-{
-    pbd *p = s->memory;
-    sinew_solve_start(s, 0);
-    sinew_sweep_begin(&p->sweep, s->q);
-}
-
-static uint32_t pbd_iterate(sinew_solve *s)
-{
-    pbd *p = s->memory;
-    const double relaxation = (double)s->def.parameters[RELAXATION];
-    sinew_sweep_run(&p->sweep, &p->how, false, relaxation);
-    if (p->symmetric)
-        sinew_sweep_run(&p->sweep, &p->how, true, relaxation);
-    sinew_sweep_positions(&p->sweep, s->q);
-    s->gradient_known = false;
-    return 0;
+    const sinew_kernel how = {.stiffness = (sinew_real)k,
+                              .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
+    return sinew_sweeping_prepare(s, &how, 1, error);
 }
 
 const sinew_solver_ops sinew_solver_pbd = {
@@ -109,7 +68,8 @@ const sinew_solver_ops sinew_solver_pbd = {
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = false},
     .prepare = pbd_prepare,
-    .release = pbd_release,
-    .begin = pbd_begin,
-    .iterate = pbd_iterate,
+    .release = sinew_sweeping_release,
+    .begin = sinew_sweeping_begin,
+    .iterate = sinew_sweeping_iterate,
+    .multipliers = sinew_sweeping_multipliers,
 };

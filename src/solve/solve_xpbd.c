@@ -10,17 +10,16 @@
  * residual stalls. Options: Gauss-Seidel by colours or in mesh order, symmetric sweeps, Jacobi; damping; neo-Hookean
  * combined, split, or split with hard incompressibility.
  */
-#include <string.h>
-
 #include "solve/shared_parameters.h"
-#include "solve/solver.h"
-#include "solve/sweep.h"
+#include "solve/sweeping.h"
 
 enum {
     ORDER,
     SYMMETRIC,
     NEO_HOOKEAN,
     DAMPING,
+    COMPLIANCE,
+    SUBSTEPS,
     RELAXATION,
     PARAMETER_COUNT
 };
@@ -42,58 +41,32 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                  .preset = 0,
                  .meaning =
                      "beta / stiffness of each constraint, XPBD (26); raising it slows the motion of constraints"},
+    [COMPLIANCE] = {.name = "compliance",
+                    .unit = "",
+                    .minimum = 0,
+                    .maximum = 1e6,
+                    .preset = 1,
+                    .meaning = "factor of every compliance; 0 makes all constraints hard: PBD"},
+    [SUBSTEPS] = {.name = "substeps",
+                  .unit = "",
+                  .minimum = 1,
+                  .maximum = 10000,
+                  .preset = 1,
+                  .meaning =
+                      "parts of a step, each with its share of the iterations; as many as iterations: small steps"},
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
 };
-
-typedef struct xpbd {
-    sinew_sweep sweep;
-    sinew_kernel how;
-    bool symmetric;
-} xpbd;
 
 static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
 {
     static const int32_t forms[] = {SINEW_FORM_ROOT, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE};
-    sinew_objective *o = s->objective;
-    xpbd *x = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *x);
-    if (!x)
-        return sinew_fail_memory(error, "XPBD");
-    x->symmetric = s->def.parameters[SYMMETRIC] > 0;
-    x->how = (sinew_kernel){.stiffness = 1,
-                            .compliance = (sinew_real)(1 / (o->h * o->h)),
-                            .damping = (sinew_real)((double)s->def.parameters[DAMPING] / o->h),
-                            .form = forms[(int)s->def.parameters[NEO_HOOKEAN]]};
-    return sinew_sweep_create(&x->sweep, o, (sinew_sweep_order)s->def.parameters[ORDER], error);
-}
-
-static void xpbd_release(sinew_solve *s)
-{
-    xpbd *x = s->memory;
-    if (!x)
-        return;
-    sinew_sweep_destroy(&x->sweep);
-    sinew_release(&s->objective->allocator, x);
-    s->memory = NULL;
-}
-
-static void xpbd_begin(sinew_solve *s)
-{
-    xpbd *x = s->memory;
-    sinew_solve_start(s, 0);
-    x->how.x_old = s->def.parameters[DAMPING] > 0 ? s->q_start : NULL;
-    sinew_sweep_begin(&x->sweep, s->q);
-}
-
-static uint32_t xpbd_iterate(sinew_solve *s)
-{
-    xpbd *x = s->memory;
-    const double relaxation = (double)s->def.parameters[RELAXATION];
-    sinew_sweep_run(&x->sweep, &x->how, false, relaxation);
-    if (x->symmetric)
-        sinew_sweep_run(&x->sweep, &x->how, true, relaxation);
-    sinew_sweep_positions(&x->sweep, s->q);
-    s->gradient_known = false;
-    return 0;
+    const int32_t substeps = (int32_t)s->def.parameters[SUBSTEPS];
+    const double h = s->objective->h / substeps;
+    const sinew_kernel how = {.stiffness = 1,
+                              .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
+                              .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
+                              .form = forms[(int)s->def.parameters[NEO_HOOKEAN]]};
+    return sinew_sweeping_prepare(s, &how, substeps, error);
 }
 
 const sinew_solver_ops sinew_solver_xpbd = {
@@ -105,7 +78,8 @@ const sinew_solver_ops sinew_solver_xpbd = {
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = false},
     .prepare = xpbd_prepare,
-    .release = xpbd_release,
-    .begin = xpbd_begin,
-    .iterate = xpbd_iterate,
+    .release = sinew_sweeping_release,
+    .begin = sinew_sweeping_begin,
+    .iterate = sinew_sweeping_iterate,
+    .multipliers = sinew_sweeping_multipliers,
 };

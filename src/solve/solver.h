@@ -30,6 +30,9 @@ typedef struct sinew_solver_ops {
     /* Optional: out = A^-1 gradient with the matrix A that the solver has at hand, an approximation of the Hessian. The
      * driver makes an estimate of the energy gap of it. */
     void (*precondition)(sinew_solve *s, const sinew_real *gradient, sinew_real *out);
+    /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step; false: not one of its
+     * batches. */
+    bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 } sinew_solver_ops;
 
 struct sinew_solve {
@@ -42,6 +45,8 @@ struct sinew_solve {
     sinew_real *gradient;      /* [particle_count][4] of g at q, when gradient_known */
     sinew_real *velocity;      /* [particle_count][4] work space of the records */
     const sinew_real *q_start; /* [particle_count][4] q_n, pins where they were: for records */
+    const sinew_real *v_end;   /* [particle_count][4] velocities, set by begin where the solver makes its own; NULL:
+                                  (q - q_n) / h */
     sinew_terms terms;         /* of g at q, when gradient_known */
     bool gradient_known;       /* a solver that moves q without them clears this */
     double residual;           /* |gradient|, when gradient_known */

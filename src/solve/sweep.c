@@ -117,6 +117,48 @@ static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, 
     return status;
 }
 
+/* ---- Shares of a Jacobi sweep ---------------------------------------------------------------- */
+
+/* crowd[i] += elements at particle i */
+static void count_elements(const sinew_sweep_batch *b, int32_t *crowd)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
+        for (size_t a = 0; b->element[place] >= 0 && a < n; a++)
+            crowd[b->vertex[(place / W * n + a) * W + place % W]]++;
+}
+
+static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const uint8_t *pinned)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
+        int32_t most = 1;
+        for (size_t a = 0; a < n; a++) {
+            int32_t particle = b->vertex[(place / W * n + a) * W + place % W];
+            if (!pinned[particle] && crowd[particle] > most)
+                most = crowd[particle];
+        }
+        b->share[place] = (sinew_real)1 / (sinew_real)most;
+    }
+}
+
+static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
+{
+    const sinew_objective *o = sweep->objective;
+    int32_t *crowd = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *crowd);
+    bool good = crowd != NULL;
+    for (int32_t k = 0; good && k < sweep->batch_count; k++) {
+        sinew_sweep_batch *b = &sweep->batches[k];
+        b->share = sinew_allocate(&o->allocator, (size_t)b->group_count * (size_t)b->width, sizeof *b->share);
+        good = b->share != NULL;
+        count_elements(b, crowd);
+    }
+    for (int32_t k = 0; good && k < sweep->batch_count; k++)
+        fill_shares(&sweep->batches[k], crowd, o->pinned);
+    sinew_release(&o->allocator, crowd);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the constraints");
+}
+
 /* ---- Create ---------------------------------------------------------------------------------- */
 
 /* Mesh order goes element by element, so it takes the kernels of width one. */
@@ -154,6 +196,8 @@ sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, si
         b->ops = choose_ops(source, order, &b->width);
         status = build_batch(sweep, b, error);
     }
+    if (status == SINEW_OK && order == SINEW_SWEEP_JACOBI)
+        status = share_out(sweep, error);
     if (status != SINEW_OK)
         sinew_sweep_destroy(sweep);
     return status;
@@ -166,7 +210,7 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     const sinew_allocator *allocator = &sweep->objective->allocator;
     for (int32_t i = 0; i < sweep->batch_count; i++) {
         sinew_sweep_batch *b = &sweep->batches[i];
-        void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda};
+        void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda, b->share};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }
@@ -207,6 +251,7 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     kernel.lambda = b->lambda + lanes * (size_t)b->ops->constraint_count;
     kernel.xw = sweep->xw;
     kernel.dx = sweep->dx;
+    kernel.share = b->share ? b->share + lanes : NULL;
     b->ops->constrain(&kernel);
 }
 
@@ -237,24 +282,24 @@ static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, cons
         run_colour(sweep, b, how, backward ? b->colour_count - 1 - c : c);
 }
 
-/* x += relaxation * (sum of changes) / (how many) */
-static void average(sinew_sweep *sweep, double relaxation)
+/* x += the changes */
+static void move(sinew_sweep *sweep)
 {
-    const int32_t count = sweep->objective->particle_count;
-    for (int32_t i = 0; i < count; i++) {
-        sinew_real *change = sweep->dx + 4 * (size_t)i;
-        for (size_t c = 0; change[3] > 0 && c < 3; c++)
-            sweep->xw[4 * (size_t)i + c] += (sinew_real)relaxation * change[c] / change[3];
-        memset(change, 0, 4 * sizeof *change);
-    }
+    const size_t size = 4 * (size_t)sweep->objective->particle_count;
+    for (size_t i = 0; i < size; i++)
+        sweep->xw[i] += sweep->dx[i];
+    memset(sweep->dx, 0, size * sizeof *sweep->dx);
 }
 
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward, double relaxation)
 {
-    for (int32_t k = 0; k < sweep->batch_count; k++)
-        run_batch(sweep, &sweep->batches[backward ? sweep->batch_count - 1 - k : k], how, backward);
+    sinew_kernel kernel = *how;
     if (sweep->dx)
-        average(sweep, relaxation);
+        kernel.stiffness *= (sinew_real)relaxation;
+    for (int32_t k = 0; k < sweep->batch_count; k++)
+        run_batch(sweep, &sweep->batches[backward ? sweep->batch_count - 1 - k : k], &kernel, backward);
+    if (sweep->dx)
+        move(sweep);
 }
 
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
@@ -262,4 +307,13 @@ void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
     const sinew_objective *o = sweep->objective;
     for (int32_t i = 0; i < o->particle_count; i++)
         memcpy(q + 4 * (size_t)i, sweep->xw + 4 * (size_t)i, 3 * sizeof *q);
+}
+
+void sinew_sweep_multipliers(const sinew_sweep_batch *b, double factor, sinew_real *values)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->constraint_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
+        for (size_t c = 0; b->element[place] >= 0 && c < n; c++)
+            values[(size_t)b->element[place] * n + c] =
+                (sinew_real)(factor * (double)b->lambda[(place / W * n + c) * W + place % W]);
 }

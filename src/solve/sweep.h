@@ -5,8 +5,10 @@
  * Gauss-Seidel, coloured: the elements of each batch are sorted by colour (elements of one colour share no particle)
  * and laid out anew, W at a time, with particle numbers; the colours follow each other, the groups of one colour run
  * side by side. Gauss-Seidel in mesh order: one element after the other in the caller's order, with the scalar kernels.
- * Jacobi: all elements see the same positions, and each particle moves by the mean of what its elements want. None
- * depends on the number of threads.
+ * Jacobi: all elements see the same positions, and each makes 1/n of its change, n the most elements at one of its free
+ * particles. With positions and multipliers changed alike, the sweeps of a set of linear constraints then converge for
+ * every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at each particle) and keep the momentum, which a mean over
+ * each particle's elements does not. None depends on the number of threads.
  */
 #ifndef SINEW_SWEEP_H
 #define SINEW_SWEEP_H
@@ -29,6 +31,7 @@ typedef struct sinew_sweep_batch {
     sinew_real *data;     /* [group_count][data_count][W] */
     int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */
     sinew_real *lambda;   /* [group_count][constraint_count][W] */
+    sinew_real *share;    /* [group_count * W] Jacobi: 1/n, else NULL */
 } sinew_sweep_batch;
 
 typedef struct sinew_sweep {
@@ -37,7 +40,7 @@ typedef struct sinew_sweep {
     int32_t batch_count;
     sinew_sweep_batch *batches;
     sinew_real *xw; /* [particle_count][4] positions and inverse masses */
-    sinew_real *dx; /* [particle_count][4] Jacobi: changes and how many, else NULL */
+    sinew_real *dx; /* [particle_count][4] Jacobi: changes, else NULL */
 } sinew_sweep;
 
 /* Allocates; the objective must be built. */
@@ -47,10 +50,12 @@ void sinew_sweep_destroy(sinew_sweep *sweep);
 
 /* Takes over positions, masses, pins and targets, and sets all multipliers to zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
-/* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form. `backward` reverses the
- * order. */
+/* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
+ * of Jacobi's changes. `backward` reverses the order. */
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward, double relaxation);
 /* q = the positions; the fourth numbers of q stay zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
+/* values[element][constraint_count] = factor * lambda, elements as their caller numbered them. */
+void sinew_sweep_multipliers(const sinew_sweep_batch *batch, double factor, sinew_real *values);
 
 #endif

@@ -306,6 +306,26 @@ sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, c
     return SINEW_OK;
 }
 
+sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
+                                      sinew_real *values, int32_t *count, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(has_energy(world, energy) && count && (values || capacity == 0)))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_multipliers needs an energy of the world and arrays");
+    const sinew_batch *batch = world->energies[energy.index].batch;
+    const char *solver = sinew_get_solver_info(world->def.solver.kind)->name;
+    *count = 0;
+    if (!sinew_solver_get_ops(world->def.solver.kind)->multipliers)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s has no multipliers; use xpbd or pbd", solver);
+    if (!world->solver_ready || world->step_count == 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s has no multipliers before its first step; take one", solver);
+    *count = batch->element_count * batch->ops->constraint_count;
+    if (capacity < *count)
+        return sinew_fail(error, SINEW_ERROR_DATA, "there are %d multipliers and room for %d", *count, capacity);
+    world->solve.ops->multipliers(&world->solve, batch, values);
+    return SINEW_OK;
+}
+
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy)
 {
     if (!SINEW_ASSERT(has_energy(world, energy)))

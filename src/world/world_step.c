@@ -5,7 +5,7 @@
  *     targets   pins and anchors go to where they are at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext
  *     solve     q = argmin g, from q_n with the pins moved
- *     velocity  v = (q - q_n) / h        (quasistatic: zero)
+ *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep where the solver makes some)
  *
  * A step that becomes non-finite, or that cannot be prepared, leaves the state as it was.
  */
@@ -176,11 +176,11 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
 
 /* ---- Step ------------------------------------------------------------------------------------ */
 
-static void accept(sinew_world *world, const sinew_real *q)
+static void accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
 {
     const double h = (double)world->def.time_step;
     for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++) {
-        world->v[i] = world->def.quasistatic ? 0 : (sinew_real)(((double)q[i] - (double)world->q[i]) / h);
+        world->v[i] = world->def.quasistatic ? 0 : v ? v[i] : (sinew_real)(((double)q[i] - (double)world->q[i]) / h);
         world->q[i] = q[i];
     }
     world->time += h;
@@ -209,7 +209,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     solve->q_start = world->q;
     sinew_solve_run(solve, out);
     if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
-        accept(world, solve->q);
+        accept(world, solve->q, solve->v_end);
         out->bits |= inversion_bit(world);
     }
     return out->bits;

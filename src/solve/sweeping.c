@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sweeping.c: the operations of PBD and XPBD. See sweeping.h.
+ */
+#include "solve/sweeping.h"
+
+#include <string.h>
+
+/* A step cut into substeps is over after its last one and not before. */
+static sinew_status prepare_substeps(sinew_solve *s, sinew_sweeping *w, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    const size_t size = 4 * (size_t)o->particle_count;
+    if (w->substeps > s->def.iterations)
+        return sinew_fail(
+            error, SINEW_ERROR_DATA,
+            "solver %s: substeps is %d but iterations is %d: every substep needs a sweep; raise iterations",
+            s->ops->info.name, w->substeps, s->def.iterations);
+    s->def.tolerance = 0;
+    s->def.time_budget = 0;
+    w->v = sinew_allocate_zero(&o->allocator, size, sizeof *w->v);
+    w->q_last = sinew_allocate_zero(&o->allocator, size, sizeof *w->q_last);
+    return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
+}
+
+sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, int32_t substeps, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
+    if (!w)
+        return sinew_fail_memory(error, "the constraints");
+    w->how = *how;
+    w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
+    w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
+    w->substeps = substeps;
+    sinew_status status = substeps > 1 ? prepare_substeps(s, w, error) : SINEW_OK;
+    if (status != SINEW_OK)
+        return status;
+    return sinew_sweep_create(&w->sweep, o, (sinew_sweep_order)sinew_solve_parameter(s, "order"), error);
+}
+
+void sinew_sweeping_release(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    if (!w)
+        return;
+    const sinew_allocator *allocator = &s->objective->allocator;
+    sinew_sweep_destroy(&w->sweep);
+    sinew_release(allocator, w->v);
+    sinew_release(allocator, w->q_last);
+    sinew_release(allocator, w);
+    s->memory = NULL;
+}
+
+/* v_n without its damped part, from q_tilde = q_n + h v_n + h^2 M^-1 f; at pins what leads to their targets. */
+static void first_velocity(const sinew_solve *s, sinew_real *v)
+{
+    const sinew_objective *o = s->objective;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
+            const double motion = ((double)o->q_tilde[at] - (double)s->q_start[at]) / o->h;
+            const double push = o->pinned[i] ? 0 : o->h * (double)o->force[at] / (double)o->mass[i];
+            v[at] = (sinew_real)(motion - push);
+        }
+}
+
+void sinew_sweeping_begin(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    w->done = 0;
+    w->how.x_old = w->how.damping > 0 ? s->q_start : NULL;
+    if (w->substeps > 1) {
+        memcpy(w->q_last, s->q_start, 4 * (size_t)s->objective->particle_count * sizeof *w->q_last);
+        first_velocity(s, w->v);
+        s->v_end = w->v;
+        return;
+    }
+    sinew_solve_start(s, 0);
+    sinew_sweep_begin(&w->sweep, s->q);
+}
+
+/* Moves q to where inertia alone leads in one substep; pins arrive exactly with the last. */
+static void predict(sinew_solve *s, sinew_sweeping *w, int32_t substep)
+{
+    const sinew_objective *o = s->objective;
+    const double h = o->h / w->substeps;
+    const bool last = substep == w->substeps - 1;
+    if (substep > 0)
+        memcpy(w->q_last, s->q, 4 * (size_t)o->particle_count * sizeof *w->q_last);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
+            const double push = o->pinned[i] ? 0 : h * (double)o->force[at] / (double)o->mass[i];
+            s->q[at] = (sinew_real)((double)w->q_last[at] + h * ((double)w->v[at] + push));
+            if (o->pinned[i] && last)
+                s->q[at] = o->q_tilde[at];
+        }
+    if (w->how.damping > 0)
+        w->how.x_old = w->q_last;
+    sinew_sweep_begin(&w->sweep, s->q);
+}
+
+static void sweep_once(sinew_sweeping *w)
+{
+    sinew_sweep_run(&w->sweep, &w->how, false, w->relaxation);
+    if (w->symmetric)
+        sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
+}
+
+/* v = (q - q_last) / (h/n) once a substep is over */
+static void finish_substep(const sinew_solve *s, sinew_sweeping *w)
+{
+    const double h = s->objective->h / w->substeps;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        w->v[i] = (sinew_real)(((double)s->q[i] - (double)w->q_last[i]) / h);
+}
+
+/* The substep that a sweep belongs to: the iterations are dealt out evenly. */
+static int32_t substep_of(const sinew_solve *s, const sinew_sweeping *w, int32_t sweep)
+{
+    return (int32_t)((int64_t)sweep * w->substeps / s->def.iterations);
+}
+
+uint32_t sinew_sweeping_iterate(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    const bool cut = w->substeps > 1;
+    const int32_t substep = cut ? substep_of(s, w, w->done) : 0;
+    if (cut && (w->done == 0 || substep != substep_of(s, w, w->done - 1)))
+        predict(s, w, substep);
+    sweep_once(w);
+    sinew_sweep_positions(&w->sweep, s->q);
+    w->done++;
+    if (cut && substep != substep_of(s, w, w->done))
+        finish_substep(s, w);
+    s->gradient_known = false;
+    return 0;
+}
+
+/* lambda / h^2 of each element, the factor of the gradient of C in the force. */
+bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
+{
+    const sinew_sweeping *w = s->memory;
+    const double h = s->objective->h / w->substeps;
+    for (int32_t k = 0; k < w->sweep.batch_count; k++)
+        if (w->sweep.batches[k].source == batch) {
+            sinew_sweep_multipliers(&w->sweep.batches[k], 1 / (h * h), values);
+            return true;
+        }
+    return false;
+}

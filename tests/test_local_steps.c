@@ -508,7 +508,7 @@ static void check_prox_lane(sample *s, int lane, state which, const double *z, c
         HOLDS(s, lane, reference_det(z) > 0);
     HOLDS(s, lane, !(prox_objective(s, lane, v, v, w2, NULL) < value - LOWER * scale));
     for (int trial = 0; trial < 60; trial++) {
-        const double reach = pow(10, -4 + trial % 4) * size;
+        const double reach = pow(10, -4 + trial % 3) * size; /* two minima may be further apart */
         for (int i = 0; i < m; i++)
             y[i] = z[i] + reach * next_random(seed);
         if (prox_objective(s, lane, y, v, w2, NULL) < value - LOWER * scale)

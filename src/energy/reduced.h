@@ -7,9 +7,9 @@
  *                 k = int (s - 1) psi'(s) ds / int (s - 1)^2 ds                                    thesis (4.64)
  *     prox        Z = argmin w psi(Z) + w2/2 |Z - Y|^2, Y = F + u                                  thesis (4.74)
  *
- * An isotropic energy's Z has the singular vectors of Y, so that three singular values are left: Newton's method on
- * them, with the exact Hessian where that is positive definite, else the projected one, and a line search; all lanes go
- * on until every one is done.
+ * An isotropic energy's Z has the singular vectors of Y (von Neumann's trace inequality), so that three singular values
+ * are left: Newton's method on them, with the exact Hessian where that is positive definite, else the projected one,
+ * and a line search; all lanes go on until every one is done.
  */
 #ifndef SINEW_REDUCED_H
 #define SINEW_REDUCED_H
@@ -122,6 +122,28 @@ KERNEL_INLINE void prox_direction(const lane s[3], lane r, const sinew_real *mat
         d[i] = lane_select(definite, d[i], safe[i]);
 }
 
+KERNEL_INLINE void prox_sort(lane s[3], int i, int j)
+{
+    const lane low = lane_min(s[i], s[j]);
+    s[i] = lane_max(s[i], s[j]);
+    s[j] = low;
+}
+
+/* s0 >= s1 >= |s2|: the energy is the same in any order and with two signs changed, and of all these points this one
+ * is nearest to Y, whose singular values are so. What is lowest elsewhere is a saddle between rotations of Z. */
+KERNEL_INLINE void prox_order(lane s[3])
+{
+    for (int pass = 0; pass < 2; pass++) {
+        prox_sort(s, 0, 1);
+        prox_sort(s, 1, 2);
+        prox_sort(s, 0, 1);
+        const lane_mask mirrored = lane_lt(s[1] + s[2], lane_set(0));
+        const lane middle = lane_select(mirrored, -s[2], s[1]);
+        s[2] = lane_select(mirrored, -s[1], s[2]);
+        s[1] = middle;
+    }
+}
+
 /* Where the iteration begins: at s0, or at the nearest point that is well inside where that is lower, where the energy
  * is infinite or next to it at s0, and where the rotation nearest to s0 is not unique (s1 + s2 = 0). */
 KERNEL_INLINE lane prox_start(const lane s0[3], lane r, const sinew_real *material, tet_stress *stress, lane s[3],
@@ -157,6 +179,7 @@ KERNEL_INLINE void prox_solve(const lane s0[3], lane r, const sinew_real *materi
         lane alpha = lane_select(busy, lane_set(1), zero), t[3], tg[3], tv;
         for (int i = 0; i < 3; i++)
             t[i] = s[i] + alpha * d[i];
+        prox_order(t);
         tv = prox_value(t, s0, r, material, stress, tg);
         for (int half = 0; half < PROX_HALVINGS; half++) {
             /* Round-off of the values must not stop a step that the slope wants. */
@@ -167,6 +190,7 @@ KERNEL_INLINE void prox_solve(const lane s0[3], lane r, const sinew_real *materi
             alpha = lane_select(poor, (sinew_real)0.5 * alpha, alpha);
             for (int i = 0; i < 3; i++)
                 t[i] = s[i] + alpha * d[i];
+            prox_order(t);
             tv = prox_value(t, s0, r, material, stress, tg);
         }
         for (int i = 0; i < 3; i++) {

@@ -4,6 +4,7 @@
  * one file that asks for nothing else.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
@@ -45,12 +46,11 @@ const char *sinew_short(double number, char text[SINEW_SHORT_SIZE])
     } else if (size == 0 || (size >= 1e-3 && size < 99999.5)) {
         snprintf(text, SINEW_SHORT_SIZE, size >= 100 ? "%.0f" : "%.3g", number);
     } else {
-        /* "1.2e-07" wastes a character that tells nothing. */
+        /* "1.0e-07" wastes characters that tell nothing. */
         snprintf(text, SINEW_SHORT_SIZE, "%.1e", number);
-        char *exponent = strchr(text, 'e') + 1;
-        int power = 0;
-        sscanf(exponent, "%d", &power);
-        snprintf(exponent, SINEW_SHORT_SIZE - (size_t)(exponent - text), "%d", power);
+        int power = atoi(strchr(text, 'e') + 1);
+        char *end = strstr(text, ".0e") ? strstr(text, ".0e") : strchr(text, 'e');
+        snprintf(end, SINEW_SHORT_SIZE - (size_t)(end - text), "e%d", power);
     }
     return text;
 }
@@ -122,6 +122,15 @@ static const char *label(const sinew_report *r, int32_t contender)
     return r->c->contenders[contender].label;
 }
 
+/* The first cell of a row; a long label may break before each option. */
+static void begin_row(const sinew_report *r, int32_t contender)
+{
+    fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td><span class=\"chip\"></span>", contender, contender);
+    for (const char *c = label(r, contender); *c; c++)
+        fprintf(r->stream, *c == ':' ? "<wbr>%c" : "%c", *c);
+    fputs("</td>", r->stream);
+}
+
 static void put_nearest(const sinew_report *r)
 {
     char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
@@ -152,8 +161,12 @@ static void put_fastest(const sinew_report *r)
         return;
     char time[SINEW_SHORT_SIZE];
     const sinew_answer *a = last_answer(r, fastest);
-    fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, iteration %d, %s. ", label(r, fastest),
-            a->rows[sinew_row_reaching(a, sinew_levels[0])].iteration, sinew_short_time(least, time));
+    int32_t iteration = a->rows[sinew_row_reaching(a, sinew_levels[0])].iteration;
+    if (iteration == 0)
+        fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, with its first guess. ", label(r, fastest));
+    else
+        fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, iteration %d, %s. ", label(r, fastest), iteration,
+                sinew_short_time(least, time));
     if (late == 0)
         return;
     fputs("Not at 1&nbsp;%: ", r->stream);
@@ -267,7 +280,7 @@ static void put_row(const sinew_report *r, int32_t i)
     const sinew_answer *a = last_answer(r, i);
     FILE *stream = r->stream;
     char text[SINEW_SHORT_SIZE];
-    fprintf(stream, "<tr class=\"s%d\" data-s=\"%d\"><td><span class=\"chip\"></span>%s</td>", i, i, label(r, i));
+    begin_row(r, i);
     put_near_cell(stream, sinew_final_error(a));
     if (c->step_count > 1)
         put_cell(stream, "", worst_error(r, i), "");
@@ -332,8 +345,7 @@ static void put_samples(const sinew_report *r)
     fputs("</tr></thead>\n<tbody>\n", r->stream);
     for (int32_t k = 0; k < r->order_count; k++) {
         const sinew_answer *a = last_answer(r, r->order[k]);
-        fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td><span class=\"chip\"></span>%s</td>", r->order[k],
-                r->order[k], label(r, r->order[k]));
+        begin_row(r, r->order[k]);
         for (int i = 0; i < count; i++)
             put_cell(r->stream, sinew_samples[i] < a->row_count ? "" : "none", sinew_error_at(a, sinew_samples[i]), "");
         fputs("</tr>\n", r->stream);

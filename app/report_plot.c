@@ -29,7 +29,8 @@ typedef struct axis {
     axis_kind kind;
     double low, high; /* values at its ends */
     double from, to;  /* pixels */
-    bool fine;        /* has ticks at 2 and 5 times a decade as well */
+    bool fine;        /* logarithmic: has ticks at 2 and 5 times a decade as well */
+    bool whole;       /* linear: has ticks at whole numbers only */
 } axis;
 
 static double warp(const axis *a, double value)
@@ -159,8 +160,9 @@ static void put_ticks(FILE *stream, const axis *a, bool upright)
         for (int i = 0; i < (int)(sizeof counts / sizeof counts[0]) && counts[i] <= a->high; i++)
             put_tick(stream, a, counts[i], upright, true);
     } else {
-        double step = nice_step(a->high - a->low);
-        for (double value = a->low; value <= a->high + 0.01 * step; value += step)
+        double step = fmax(nice_step(a->high - a->low), a->whole ? 1 : 0);
+        double first = a->whole ? step * ceil(a->low / step) : a->low;
+        for (double value = first; value <= a->high + 0.01 * step; value += step)
             put_tick(stream, a, value, upright, true);
     }
 }
@@ -313,8 +315,8 @@ static void put_step_plot(const sinew_report *r)
     for (int32_t step = 0; step < c->step_count; step++)
         for (int32_t i = 1; i < c->contender_count; i++)
             widen(&errors, sinew_final_error(sinew_answer_of(c, step, i)));
-    axis x = {.low = 1, .high = c->step_count, .from = LEFT, .to = WIDTH - RIGHT},
-         y = {.from = HEIGHT - BOTTOM, .to = TOP};
+    axis x = {.low = 1, .high = c->step_count, .from = LEFT, .to = WIDTH - RIGHT, .whole = true};
+    axis y = {.from = HEIGHT - BOTTOM, .to = TOP};
     choose_axis(&y, &errors, 1e-16, 1e3);
     put_frame(r->stream, "Relative error at the end of each step", "each step begins where the reference was", "step",
               &x, &y);
@@ -335,12 +337,15 @@ static void put_step_plot(const sinew_report *r)
 
 void sinew_put_plots(const sinew_report *r)
 {
-    /* What is small or great for a momentum here. */
+    /* Momenta that are kept are round-off of the sums: below this they say nothing. */
+    const double part = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
+    const double linear_floor = part * r->c->linear_scale, angular_floor = part * r->c->angular_scale;
     char number[SINEW_SHORT_SIZE], linear[128], angular[128];
-    snprintf(linear, sizeof linear, "kg m/s, length; dashed: the reference. The sum of m |v| is %s",
-             sinew_short(r->c->linear_scale, number));
-    snprintf(angular, sizeof angular, "kg m&sup2;/s about the origin; dashed: the reference. The sum of m r |v| is %s",
-             sinew_short(r->c->angular_scale, number));
+    snprintf(linear, sizeof linear, "kg m/s, length; dashed: the reference. Up to about %s is round-off",
+             sinew_short(linear_floor, number));
+    snprintf(angular, sizeof angular,
+             "kg m&sup2;/s about the origin; dashed: the reference. Up to about %s is round-off",
+             sinew_short(angular_floor, number));
     const plot plots[] = {
         {"Relative error over iterations", "1: where the step begins; lower is nearer to the minimum", "iteration",
          pick_iteration, pick_error, AXIS_COUNT, 1e-16, 1e3, false},
@@ -354,8 +359,9 @@ void sinew_put_plots(const sinew_report *r)
          true},
         {"Inertia term", "J; dashed: the reference", "iteration", pick_iteration, pick_inertia, AXIS_COUNT, 0, HUGE_VAL,
          true},
-        {"Linear momentum", linear, "iteration", pick_iteration, pick_linear, AXIS_COUNT, 0, HUGE_VAL, true},
-        {"Angular momentum", angular, "iteration", pick_iteration, pick_angular, AXIS_COUNT, 0, HUGE_VAL, true},
+        {"Linear momentum", linear, "iteration", pick_iteration, pick_linear, AXIS_COUNT, linear_floor, HUGE_VAL, true},
+        {"Angular momentum", angular, "iteration", pick_iteration, pick_angular, AXIS_COUNT, angular_floor, HUGE_VAL,
+         true},
     };
     fprintf(r->stream,
             "<section>\n<h2>On the way there</h2>\n<p class=\"soft\">The step iteration by iteration%s; a dot "

@@ -331,7 +331,7 @@ static void put_triangles(canvas *v, bool plain)
     double cell;
     char colour[8] = "", next[8];
     int32_t count = find_seen(v, &cell);
-    fprintf(stream, "<g style=\"stroke-width:%.0f\">\n", fmax(8, cell > 10 ? 1.2 * cell : 0));
+    fprintf(stream, "<g style=\"stroke-width:%.0f\">\n", fmax(14, cell > 10 ? 1.2 * cell : 0));
     for (int32_t i = 0; i < count; i++) {
         const int32_t *t = v->s.triangles[v->items[i].index];
         colour_of(v, t, 3, plain, shade_of(v, t), next);
@@ -350,7 +350,7 @@ static void put_edges(canvas *v, bool plain)
     FILE *stream = v->r->stream;
     char colour[8] = "", next[8];
     int32_t stride = 1 + v->s.edge_count / MOST;
-    fputs("<g style=\"stroke-width:36;fill:none;stroke-linecap:round\">\n", stream);
+    fputs("<g style=\"stroke-width:56;fill:none;stroke-linecap:round\">\n", stream);
     for (int32_t i = 0; i < v->s.edge_count; i += stride) {
         const int32_t *t = v->s.edges[i];
         colour_of(v, t, 2, plain, 0.95, next);
@@ -398,15 +398,15 @@ static void put_bar(const canvas *v)
 {
     FILE *stream = v->r->stream;
     char text[SINEW_SHORT_SIZE];
-    fputs("<svg class=\"bar\" viewBox=\"0 0 520 44\" role=\"img\" aria-label=\"colour bar\">\n", stream);
+    fputs("<svg class=\"bar\" viewBox=\"0 0 570 44\" role=\"img\" aria-label=\"colour bar\">\n", stream);
     for (int i = 0; i < 48; i++) {
         double rgb[3];
         ramp((i + 0.5) / 48, rgb);
         fprintf(stream, "<path fill=\"#%02x%02x%02x\" d=\"M%d 6h10.5v14h-10.5z\"/>\n", (unsigned)rgb[0],
-                (unsigned)rgb[1], (unsigned)rgb[2], 20 + 10 * i);
+                (unsigned)rgb[1], (unsigned)rgb[2], 45 + 10 * i);
     }
     for (int i = 0; i <= DECADES; i++)
-        fprintf(stream, "<text x=\"%d\" y=\"37\" text-anchor=\"middle\">%s%s m</text>\n", 20 + 480 * i / DECADES,
+        fprintf(stream, "<text x=\"%d\" y=\"37\" text-anchor=\"middle\">%s%s m</text>\n", 45 + 480 * i / DECADES,
                 i == 0 ? "&lt; " : "", sinew_short(v->low * pow(10, i), text));
     fputs("</svg>\n", stream);
 }

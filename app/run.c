@@ -304,11 +304,11 @@ static void print_named(const char *pattern, const char *name)
 
 static void print_summary(const run *r, double seconds)
 {
-    char bits[128], gap[64] = "no estimate of the gap";
+    char bits[128], gap[64] = "gap not estimated";
     const char *name = sinew_scene_name(r->scene);
     sinew_bits_text(r->bits, bits, sizeof bits);
     if (isfinite(r->gap))
-        snprintf(gap, sizeof gap, "about %.3g J above the minimum at most", r->gap);
+        snprintf(gap, sizeof gap, "gap at most about %.3g J", r->gap);
     printf("%s%s: %g s simulated, %lld steps of %s, residual at most %.3g N (relative %.3g), %s, status %s, %.3g s a "
            "step; "
            "in %s: ",

@@ -233,6 +233,7 @@ static void test_run_writes_every_format(void **state)
     static const char *const said[] = {"torus: 0.02 s simulated, 2 steps of newton",
                                        "residual",
                                        "relative",
+                                       "), gap ",
                                        "status ok",
                                        "s a step",
                                        "in all:",

@@ -103,14 +103,9 @@ static void quote(const char *word, char *text)
         return;
     }
     *text++ = '\'';
-    for (; *word; word++) {
-        if (*word == '\'') {
-            memcpy(text, "'\\'", 3);
-            text += 3;
-        }
-        *text++ = *word;
-    }
-    memcpy(text, "'", 2);
+    for (; *word; word++)
+        text += sprintf(text, *word == '\'' ? "'\\'%c" : "%c", *word);
+    strcpy(text, "'");
 }
 
 static bool keep_command_line(compare *m, int argc, char **argv)

@@ -18,7 +18,8 @@ enum {
     HEIGHT = 3000,
     GRID = 640, /* cells across, of the finest depth buffer */
     MOST = 4000,
-    DECADES = 3 /* of the colour bar */
+    DECADES = 3, /* of the colour bar */
+    FAR = 1000000
 };
 
 /* What is drawn of a world: indices are particles. */
@@ -158,9 +159,12 @@ static void project(canvas *v, int view, const sinew_real *q)
     for (int32_t i = 0; i < v->particle_count; i++) {
         double x[3], *p = v->points[i];
         rotate(v->rotation[view], q + 3 * (size_t)i, x);
-        p[0] = WIDTH / 2 + v->scale[view] * (x[0] - v->middle[view][0]);
-        p[1] = HEIGHT / 2 - v->scale[view] * (x[1] - v->middle[view][1]);
+        p[0] = 0.5 * WIDTH + v->scale[view] * (x[0] - v->middle[view][0]);
+        p[1] = 0.5 * HEIGHT - v->scale[view] * (x[1] - v->middle[view][1]);
         p[2] = v->scale[view] * (x[2] - v->middle[view][2]);
+        /* What has flown off stays a number that a page can hold. */
+        for (int k = 0; k < 3; k++)
+            p[k] = fmin(FAR, fmax(-FAR, p[k]));
     }
 }
 
@@ -187,15 +191,14 @@ static void cover(canvas *v, int grid, int32_t triangle)
 {
     const int32_t *t = v->s.triangles[triangle];
     const double *a = v->points[t[0]], *b = v->points[t[1]], *c = v->points[t[2]];
+    const int lines = grid * 3 / 4;
     const double cell = (double)WIDTH / grid, area = cross(a, b, c[0], c[1]);
     double x = (a[0] + b[0] + c[0]) / 3, y = (a[1] + b[1] + c[1]) / 3, z = (a[2] + b[2] + c[2]) / 3;
-    if (!(fabs(x) < 10 * WIDTH) || !(fabs(y) < 10 * WIDTH))
-        return;
     claim(v, grid, (int)floor(x / cell), (int)floor(y / cell), z, triangle);
     int left = (int)fmax(0, floor(fmin(a[0], fmin(b[0], c[0])) / cell));
     int right = (int)fmin(grid - 1, floor(fmax(a[0], fmax(b[0], c[0])) / cell));
     int top = (int)fmax(0, floor(fmin(a[1], fmin(b[1], c[1])) / cell));
-    int bottom = (int)fmin(grid * 3 / 4 - 1, floor(fmax(a[1], fmax(b[1], c[1])) / cell));
+    int bottom = (int)fmin(lines - 1, floor(fmax(a[1], fmax(b[1], c[1])) / cell));
     for (int line = top; fabs(area) > 0 && line <= bottom; line++)
         for (int column = left; column <= right; column++) {
             x = (column + 0.5) * cell;

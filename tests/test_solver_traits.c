@@ -193,7 +193,8 @@ static void results_do_not_depend_on_threads(void **unused)
         const sinew_solver_def def = solver_of((sinew_solver_kind)kind, 3);
         uint64_t hash[2];
         for (int threads = 1; threads <= 2; threads++) {
-            sinew_world *world = build(&scenes[BEAM_STIFF], &def, 4, threads);
+            /* Large enough for the colours of a sweep to be shared out among threads. */
+            sinew_world *world = build(&scenes[BEAM_STIFF], &def, 5, threads);
             step_of(world);
             hash[threads - 1] = sinew_world_state_hash(world);
             sinew_world_destroy(world);

@@ -295,6 +295,9 @@ static void put_plot(const sinew_report *r, const plot *p)
     choose_axis(&y, &ranges[1], fmax(p->floor_value, ranges[1].high * 1e-24), p->cap);
     put_frame(r->stream, p->title, p->note, p->x_name, &x, &y);
     begin_area(r->stream);
+    if (ranges[1].high <= p->floor_value)
+        fprintf(r->stream, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">nothing but round-off</text>\n",
+                (LEFT + WIDTH - RIGHT) / 2, HEIGHT / 2);
     const sinew_answer *reference = last_answer(r, SINEW_REFERENCE);
     double level = p->y(reference, reference->row_count - 1);
     if (p->reference && isfinite(level))

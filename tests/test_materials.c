@@ -333,6 +333,49 @@ static void test_free_bar(void **context)
     assert_true(fabs(s * t * t - (1 + m.mu / l * (1 - 1 / s))) < 1e-14);
 }
 
+/* ---- Springs, targets, weak constraints ----------------------------------------------------------------- */
+
+static double length(const double *a, const double *b)
+{
+    return sqrt(square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]));
+}
+
+/* Their values as printed. */
+static double small_value(sinew_energy_kind kind, const sample *s)
+{
+    if (kind == SINEW_ENERGY_SPRING)
+        return s->parameters[0] / 2 * square(length(s->x, s->x + 3) - s->parameters[1] * length(s->rest, s->rest + 3));
+    if (kind == SINEW_ENERGY_POSITION)
+        return s->parameters[0] / 2 * square(length(s->x, s->target));
+    double C[3] = {0, 0, 0}, along = 0;
+    for (int i = 0; i < 24; i++)
+        C[i % 3] += s->weights[i / 3] * s->x[i];
+    for (int i = 0; i < 3; i++)
+        along += C[i] * s->normal[i];
+    return s->parameters[0] / 2 * along * along + s->parameters[1] / 2 * (norm(C) - along * along);
+}
+
+static void small_values(const sinew_lane_variant *lanes)
+{
+    static const sinew_energy_kind kinds[] = {SINEW_ENERGY_SPRING, SINEW_ENERGY_POSITION, SINEW_ENERGY_WEAK};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < STATE_COUNT; i++) {
+            const sinew_energy_ops *ops = lanes->energies[kinds[k]];
+            sample s = sample_make(&ops->info, &states[i]);
+            s.parameters[1] *= 0.75;
+            batch b = batch_make(lanes, ops, &s, 1);
+            const double expected = small_value(kinds[k], &s);
+            assert_near(batch_value(&b), expected, 1 + expected, "energy", ops->info.name);
+            batch_free(&b);
+        }
+}
+
+static void test_small(void **context)
+{
+    (void)context;
+    for_variants(small_values);
+}
+
 /* ---- Edges -------------------------------------------------------------------------------------------- */
 
 /* The log energy is infinite for J <= 0, says so, and leaves finite forces. */
@@ -527,7 +570,7 @@ int main(void)
         cmocka_unit_test(test_rest_hessian), cmocka_unit_test(test_unmatched),    cmocka_unit_test(test_stretch),
         cmocka_unit_test(test_free_bar),     cmocka_unit_test(test_infinite),     cmocka_unit_test(test_collapse),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_determinants), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums),         cmocka_unit_test(test_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

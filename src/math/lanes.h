@@ -329,4 +329,34 @@ static inline void lane_gather_four(const sinew_real *x, const int32_t *vertex, 
 #endif
 }
 
+/* x[vertex[i]] = f[i], all four numbers; the vertices are different from each other. */
+static inline void lane_store_four(sinew_real *x, const int32_t *vertex, const lane f[4])
+{
+#if defined(LANE_AVX2_DOUBLE)
+    __m256d xy_lo = _mm256_unpacklo_pd((__m256d)f[0], (__m256d)f[1]);
+    __m256d xy_hi = _mm256_unpackhi_pd((__m256d)f[0], (__m256d)f[1]);
+    __m256d zw_lo = _mm256_unpacklo_pd((__m256d)f[2], (__m256d)f[3]);
+    __m256d zw_hi = _mm256_unpackhi_pd((__m256d)f[2], (__m256d)f[3]);
+    _mm256_store_pd(x + 4 * (size_t)vertex[0], _mm256_permute2f128_pd(xy_lo, zw_lo, 0x20));
+    _mm256_store_pd(x + 4 * (size_t)vertex[1], _mm256_permute2f128_pd(xy_hi, zw_hi, 0x20));
+    _mm256_store_pd(x + 4 * (size_t)vertex[2], _mm256_permute2f128_pd(xy_lo, zw_lo, 0x31));
+    _mm256_store_pd(x + 4 * (size_t)vertex[3], _mm256_permute2f128_pd(xy_hi, zw_hi, 0x31));
+#elif defined(LANE_AVX2_SINGLE)
+    __m256 xy_lo = _mm256_unpacklo_ps((__m256)f[0], (__m256)f[1]);
+    __m256 xy_hi = _mm256_unpackhi_ps((__m256)f[0], (__m256)f[1]);
+    __m256 zw_lo = _mm256_unpacklo_ps((__m256)f[2], (__m256)f[3]);
+    __m256 zw_hi = _mm256_unpackhi_ps((__m256)f[2], (__m256)f[3]);
+    __m256 r[4] = {_mm256_shuffle_ps(xy_lo, zw_lo, 0x44), _mm256_shuffle_ps(xy_lo, zw_lo, 0xee),
+                   _mm256_shuffle_ps(xy_hi, zw_hi, 0x44), _mm256_shuffle_ps(xy_hi, zw_hi, 0xee)};
+    for (int i = 0; i < 4; i++) {
+        _mm_store_ps(x + 4 * (size_t)vertex[i], _mm256_castps256_ps128(r[i]));
+        _mm_store_ps(x + 4 * (size_t)vertex[i + 4], _mm256_extractf128_ps(r[i], 1));
+    }
+#else
+    for (int i = 0; i < LANES; i++)
+        for (int c = 0; c < 4; c++)
+            x[4 * (size_t)vertex[i] + (size_t)c] = lane_get(f[c], i);
+#endif
+}
+
 #endif

@@ -357,8 +357,7 @@ static double fitted_stiffness(sample *s, int lane, double low, double high)
 
 static void check_stiffness(sample *s, uint32_t *seed)
 {
-    static const double ends[][2] = {{0.5, 1.5}, {0.9, 1.05}, {0.3, 2}};
-    (void)seed;
+    const double ends[][2] = {{0.5, 1.5}, {0.3, 2}, {0.7 + 0.2 * next_random(seed), 1.5 + 0.4 * next_random(seed)}};
     if (s->n != 4 || s->ops->info.capabilities & SINEW_CAN_PROJECT) {
         for (int lane = 0; lane < s->W; lane++) {
             const double k = (double)s->parameters[lane][0] * s->volume[lane];

@@ -41,6 +41,22 @@ static const row table[] = {
 #define GAP_MOST  100.0
 #define GAP_LEAST 0.1
 
+/* Iterations to a relative error of REACHED, `most` + 1 when that is not enough. */
+static int32_t iterations_of(int index, sinew_solver_def def, int most)
+{
+    const double best = minimum_of(index);
+    int32_t count, reached = most + 1;
+    def.iterations = most;
+    sinew_world *world = build(&scenes[index], &def, 1, 1);
+    step_of(world);
+    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    for (int32_t k = 0; reached > most && k < count; k++)
+        if (rows[k].objective - best <= REACHED * (rows[0].objective - best))
+            reached = k;
+    sinew_world_destroy(world);
+    return reached;
+}
+
 static void solvers_reach_newtons_minimum(void **unused)
 {
     (void)unused;
@@ -50,15 +66,13 @@ static void solvers_reach_newtons_minimum(void **unused)
         const double best = minimum_of(r->scene);
         sinew_world *world = build(&scenes[r->scene], &def, 1, 1);
         const sinew_step_result result = step_of(world);
-        int32_t count, reached = -1;
+        int32_t count;
         const sinew_iteration *rows = sinew_world_iterations(world, &count);
         assert_int_equal(count, r->iterations + 1);
-        for (int32_t k = 0; reached < 0 && k < count; k++)
-            if (rows[k].objective - best <= REACHED * (rows[0].objective - best))
-                reached = k;
         const double error = (result.objective - best) / (rows[0].objective - best);
         print_message("%-26s %-5s relative error %8.1e after %3d iterations, %g after %d\n", scenes[r->scene].name,
-                      sinew_get_solver_info(r->solver)->name, error, r->iterations, REACHED, reached);
+                      sinew_get_solver_info(r->solver)->name, error, r->iterations, REACHED,
+                      iterations_of(r->scene, def, r->iterations));
         if (!(error <= REACHED))
             fail_msg("%s, %s: relative error %g after %d iterations", scenes[r->scene].name,
                      sinew_get_solver_info(r->solver)->name, error, r->iterations);
@@ -66,6 +80,25 @@ static void solvers_reach_newtons_minimum(void **unused)
         assert_true(error > -(IS_SINGLE ? 1e-3 : 1e-9));
         sinew_world_destroy(world);
     }
+}
+
+/* The weight that ADMM chooses itself is not slower than PD's own, and for stiff bodies faster. */
+static void automatic_weight_is_no_worse_than_one(void **unused)
+{
+    (void)unused;
+    int32_t total[2] = {0, 0};
+    for (int i = 0; i < SCENE_COUNT; i++) {
+        int32_t needed[2];
+        for (int weight = 0; weight < 2; weight++) {
+            sinew_solver_def def = solver_of(SINEW_SOLVER_ADMM, 1);
+            set(&def, "weight", weight);
+            total[weight] += needed[weight] = iterations_of(i, def, 1000);
+        }
+        print_message("%-26s admm  %g after %3d iterations with its own weight, %3d with weight 1\n", scenes[i].name,
+                      REACHED, needed[0], needed[1]);
+        assert_true(needed[0] <= needed[1] + needed[1] / 4 + 4);
+    }
+    assert_true(total[0] < total[1]);
 }
 
 static void gap_estimate_has_the_size_of_the_gap(void **unused)
@@ -437,6 +470,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_reach_newtons_minimum),
+        cmocka_unit_test(automatic_weight_is_no_worse_than_one),
         cmocka_unit_test(gap_estimate_has_the_size_of_the_gap),
         cmocka_unit_test(sweeps_end_near_the_minimum),
         cmocka_unit_test(xpbd_without_compliance_is_pbd),

@@ -208,7 +208,7 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     if (!sweep->objective)
         return;
     const sinew_allocator *allocator = &sweep->objective->allocator;
-    for (int32_t i = 0; i < sweep->batch_count; i++) {
+    for (int32_t i = 0; sweep->batches && i < sweep->batch_count; i++) {
         sinew_sweep_batch *b = &sweep->batches[i];
         void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda, b->share};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)

@@ -70,7 +70,7 @@ double runs_lowest(const beam_run *runs, int32_t count)
     double lowest = HUGE_VAL;
     for (int32_t i = 0; i < count; i++)
         for (int32_t j = 0; j < runs[i].row_count; j++)
-            if (runs[i].rows[j].objective < lowest)
+            if (isfinite(runs[i].rows[j].objective) && runs[i].rows[j].objective < lowest)
                 lowest = runs[i].rows[j].objective;
     return lowest;
 }

@@ -50,3 +50,8 @@ if(SINEW_FUZZ)
     add_dependencies(fuzzers ${target})
   endforeach()
 endif()
+
+# ---- One experiment is run in both precisions ----
+if(TARGET test_reproduce AND TARGET sinew_single_command)
+  add_dependencies(test_reproduce sinew_single_command)
+endif()

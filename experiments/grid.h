@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * grid.h: the parameters that the thesis screens, section 5.1: four time steps by eight stiffnesses.
+ */
+#ifndef SINEW_EXPERIMENTS_GRID_H
+#define SINEW_EXPERIMENTS_GRID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    GRID_STEPS = 4,
+    GRID_STIFFNESSES = 8,
+    GRID_CELLS = GRID_STEPS * GRID_STIFFNESSES
+};
+
+/* Of a cell numbered step * GRID_STIFFNESSES + stiffness. */
+double grid_h(int32_t cell);         /* 1e-1 .. 1e-4 s */
+double grid_stiffness(int32_t cell); /* 1e5 .. 1e12 */
+/* `--quick` leaves out every second stiffness. */
+int grid_wanted(int32_t cell, int quick);
+
+/* The stiffnesses of one step where `marks` [GRID_CELLS] is set: ">= 1e8" (all from there on), "<= 1e7" (all up to
+ * there), a list, "all" or "-". Cells where marks is negative were not run. */
+void grid_describe(const int8_t *marks, int32_t step, char *text, size_t size);
+
+#endif

@@ -210,12 +210,13 @@ KERNEL_INLINE sinew_real *group_dual(const sinew_kernel *kernel, int32_t group, 
 KERNEL_INLINE void tet_prox_finish(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
                                    const lane Y[9], const lane Z[9], const lane rest[9])
 {
-    const lane zero = lane_set(0);
-    const lane w2 = lane_select(lane_eq(lane_load(data), zero), zero, lane_load(kernel->weights + group * LANES));
+    const lane zero = lane_set(0), w2 = lane_load(kernel->weights + group * LANES);
+    /* A filler's local problem has no weight and may run off to infinity, which times zero is not zero. */
+    const lane_mask filler = lane_eq(lane_load(data), zero);
     lane u[9], P[9];
     for (int i = 0; i < 9; i++) {
-        u[i] = Y[i] - Z[i];
-        P[i] = w2 * (Z[i] - u[i] - F[i]);
+        u[i] = lane_select(filler, zero, Y[i] - Z[i]);
+        P[i] = lane_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
     }
     store_lanes(group_dual(kernel, group, 9), 9, u);
     tet_scatter(kernel->g, group_vertex(kernel, group, 4), P, rest);

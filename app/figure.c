@@ -97,15 +97,19 @@ static void measure(const figure *f, axis *x, axis *y)
     for (int32_t i = 0; i < f->series_count; i++)
         for (int32_t k = 0; k < f->series[i].count; k++) {
             const double u = f->series[i].x[k], v = f->series[i].y[k];
-            if (!isfinite(u) || !isfinite(v) || (f->log_y && v <= 0))
+            if (!isfinite(u) || !isfinite(v))
                 continue;
             x->low = fmin(x->low, u);
             x->high = fmax(x->high, u);
+            if (f->log_y && v <= 0)
+                continue;
             y->low = fmin(y->low, v);
             y->high = fmax(y->high, v);
         }
     if (x->low > x->high)
-        x->low = y->low = 1, x->high = y->high = 2;
+        x->low = 1, x->high = 2;
+    if (y->low > y->high)
+        y->low = 1, y->high = 2;
     if (!f->log_y)
         y->low = fmin(y->low, 0);
     /* More than fourteen decades are round-off. */
@@ -166,7 +170,7 @@ static void put_curve(FILE *stream, const figure *f, int32_t index, const axis *
         const double column = floor(place(x, s->x[i]));
         double low = HUGE_VAL, high = -HUGE_VAL, first = NAN;
         for (; i < s->count && floor(place(x, s->x[i])) == column; i++) {
-            if (!isfinite(s->y[i]))
+            if (!isfinite(s->y[i]) || (f->log_y && s->y[i] <= 0))
                 continue;
             const double v = place(y, s->y[i]);
             first = isnan(first) ? v : first;

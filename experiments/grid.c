@@ -57,7 +57,7 @@ void grid_describe(const int8_t *marks, int32_t step, char *text, size_t size)
         snprintf(text, size, "all");
     } else if (unbroken(marks, step, first, GRID_STIFFNESSES - 1)) {
         snprintf(text, size, ">= 1e%d", 5 + (int)first);
-    } else if (marked > 1 && unbroken(marks, step, 0, last)) {
+    } else if (unbroken(marks, step, 0, last)) {
         snprintf(text, size, "<= 1e%d", 5 + (int)last);
     } else {
         size_t used = 0;

@@ -227,7 +227,7 @@ static void claim_tables(const setting *s, outcome *o, const beam_run *runs, con
                               "the mesh, the density and (5.6) on what an eye calls an artifact";
     claim_marks(o, "table 5.5, combined: E for which it reaches QN's minimum (1 %), h = 1e-1 | 1e-2 | 1e-3 | 1e-4",
                 "- | - | - | <= 1e6", same[0], cause);
-    claim_marks(o, "table 5.5, split", "- | - | 1e5 | 1e5 1e7", same[1], cause);
+    claim_marks(o, "table 5.5, split", "- | - | <= 1e5 | 1e5 1e7", same[1], cause);
     claim_marks(
         o, "table 5.6, combined: E for which the shape is sound (none inverted, facets within twice the start's angle)",
         "<= 1e5 | <= 1e7 | <= 1e9 | <= 1e11", robust[0], cause);

@@ -44,6 +44,35 @@ static sinew_status check_world_def(const sinew_world_def *def, sinew_error *err
     return sinew_solver_check(&def->solver, error);
 }
 
+/* One array of the particles, larger. */
+static bool grow_array(const sinew_world *world, void *slot, int32_t capacity, size_t size)
+{
+    void **array = slot;
+    void *grown = sinew_reallocate(&world->allocator, *array, (size_t)world->particle_count, (size_t)capacity, size);
+    if (!grown)
+        return false;
+    *array = grown;
+    return true;
+}
+
+static bool reserve_particles(sinew_world *world, int32_t count)
+{
+    int32_t needed = world->particle_count + count;
+    if (needed <= world->particle_capacity)
+        return true;
+    const size_t point = 4 * sizeof(sinew_real);
+    bool good = grow_array(world, &world->q, needed, point) && grow_array(world, &world->v, needed, point) &&
+                grow_array(world, &world->force, needed, point) && grow_array(world, &world->rest, needed, point) &&
+                grow_array(world, &world->q_tilde, needed, point) && grow_array(world, &world->f_ext, needed, point) &&
+                grow_array(world, &world->mass, needed, sizeof(sinew_real)) &&
+                grow_array(world, &world->pinned, needed, 1) &&
+                grow_array(world, &world->inside, needed, sizeof(int32_t)) &&
+                grow_array(world, &world->outside, needed, sizeof(int32_t));
+    if (good)
+        world->particle_capacity = needed;
+    return good;
+}
+
 sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
@@ -61,6 +90,12 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
     world->objective.thread_count = def->thread_count ? def->thread_count : omp_get_max_threads();
     world->solve.objective = &world->objective;
     world->solve.def = def->solver;
+    /* Room for one, so that an empty world has its arrays too. */
+    if (!reserve_particles(world, 1)) {
+        sinew_fail_memory(error, "a world");
+        sinew_world_destroy(world);
+        return NULL;
+    }
     return world;
 }
 
@@ -246,35 +281,6 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
     if (status == SINEW_OK)
         status = check_points(def->velocities, count, "the velocity", error);
     return status;
-}
-
-/* One array of the particles, larger. */
-static bool grow_array(const sinew_world *world, void *slot, int32_t capacity, size_t size)
-{
-    void **array = slot;
-    void *grown = sinew_reallocate(&world->allocator, *array, (size_t)world->particle_count, (size_t)capacity, size);
-    if (!grown)
-        return false;
-    *array = grown;
-    return true;
-}
-
-static bool reserve_particles(sinew_world *world, int32_t count)
-{
-    int32_t needed = world->particle_count + count;
-    if (needed <= world->particle_capacity)
-        return true;
-    const size_t point = 4 * sizeof(sinew_real);
-    bool good = grow_array(world, &world->q, needed, point) && grow_array(world, &world->v, needed, point) &&
-                grow_array(world, &world->force, needed, point) && grow_array(world, &world->rest, needed, point) &&
-                grow_array(world, &world->q_tilde, needed, point) && grow_array(world, &world->f_ext, needed, point) &&
-                grow_array(world, &world->mass, needed, sizeof(sinew_real)) &&
-                grow_array(world, &world->pinned, needed, 1) &&
-                grow_array(world, &world->inside, needed, sizeof(int32_t)) &&
-                grow_array(world, &world->outside, needed, sizeof(int32_t));
-    if (good)
-        world->particle_capacity = needed;
-    return good;
 }
 
 static void set_point(sinew_real *array, int32_t at, const sinew_real *point)

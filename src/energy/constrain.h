@@ -68,9 +68,9 @@ KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, co
     const lane_mask acts = real & lane_lt(zero, bottom);
     const lane change = kernel->stiffness * share * lane_select(acts, top / lane_select(acts, bottom, one), zero);
     lane_store(lambda, multiplier + change);
-    /* Points can be written whole where no two are one: not by fillers, which the last group may hold, and not by
-     * pairs, which may name a vertex twice. */
-    const bool whole = !kernel->dx && n <= 4 && group + 1 < kernel->group_count;
+    /* Points can be written whole where no two are one: not in a group with fillers, and not by pairs, which may name a
+     * vertex twice. */
+    const bool whole = !kernel->dx && n <= 4 && !lane_any(lane_eq(weight, zero));
     for (int a = 0; a < n; a++) {
         const lane scale = change * c->x[4 * a + 3];
         const lane dx[3] = {scale * c->gradient[3 * a], scale * c->gradient[3 * a + 1], scale * c->gradient[3 * a + 2]};

@@ -215,47 +215,47 @@ static void local_prox(const sinew_kernel *kernel)
 }
 
 /* The common case with one square root and one division: dlambda / l = (-k C - c lambda) / ((w0 + w1) k + c) l, c the
- * factor of the compliance. The last group may hold fillers, whose vertices are not their own: it is left to others. */
-static void constrain_plain(const sinew_kernel *kernel)
+ * factor of the compliance. Not for groups with fillers, whose vertices are not their own. */
+KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t group)
 {
     const lane zero = lane_set(0), one = lane_set(1), c = lane_set(kernel->compliance);
-    for (int32_t group = 0; group + 1 < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 2);
-        const lane k = lane_load(data), L = lane_load(data + LANES);
-        sinew_real *multiplier = group_lambda(kernel, group, 1);
-        const lane lambda = lane_load(multiplier);
-        lane a[4], b[4], d[3];
-        lane_gather_four(kernel->xw, vertex, a);
-        lane_gather_four(kernel->xw, vertex + LANES, b);
-        for (int i = 0; i < 3; i++)
-            d[i] = b[i] - a[i];
-        const lane l = lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        const lane bottom = ((a[3] + b[3]) * k + c) * l;
-        const lane_mask acts = lane_lt(zero, bottom);
-        const lane ratio = lane_select(acts, (k * (L - l) - c * lambda) / lane_select(acts, bottom, one), zero);
-        const lane step = kernel->stiffness * ratio, back = step * a[3], forth = step * b[3];
-        lane_store(multiplier, lambda + step * l);
-        for (int i = 0; i < 3; i++) {
-            a[i] -= back * d[i];
-            b[i] += forth * d[i];
-        }
-        lane_store_four(kernel->xw, vertex, a);
-        lane_store_four(kernel->xw, vertex + LANES, b);
+    const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    const int32_t *vertex = group_vertex(kernel, group, 2);
+    const lane k = lane_load(data), L = lane_load(data + LANES);
+    sinew_real *multiplier = group_lambda(kernel, group, 1);
+    const lane lambda = lane_load(multiplier);
+    lane a[4], b[4], d[3];
+    lane_gather_four(kernel->xw, vertex, a);
+    lane_gather_four(kernel->xw, vertex + LANES, b);
+    for (int i = 0; i < 3; i++)
+        d[i] = b[i] - a[i];
+    const lane l = lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const lane bottom = ((a[3] + b[3]) * k + c) * l;
+    const lane_mask acts = lane_lt(zero, bottom);
+    const lane ratio = lane_select(acts, (k * (L - l) - c * lambda) / lane_select(acts, bottom, one), zero);
+    const lane step = kernel->stiffness * ratio, back = step * a[3], forth = step * b[3];
+    lane_store(multiplier, lambda + step * l);
+    for (int i = 0; i < 3; i++) {
+        a[i] -= back * d[i];
+        b[i] += forth * d[i];
     }
+    lane_store_four(kernel->xw, vertex, a);
+    lane_store_four(kernel->xw, vertex + LANES, b);
 }
 
 /* C = |x1 - x0| - L, alpha = 1/k */
 static void constrain(const sinew_kernel *kernel)
 {
     const bool plain = !kernel->dx && !kernel->x_old && kernel->form != SINEW_FORM_ENERGY;
-    if (plain)
-        constrain_plain(kernel);
     const lane half = lane_set((sinew_real)0.5);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = plain ? kernel->group_count - 1 : 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(kernel, group, 2);
+        if (plain && !lane_any(lane_eq(lane_load(data), lane_set(0)))) {
+            constrain_plain(kernel, group);
+            continue;
+        }
         constrained c;
         constrain_gather(kernel->xw, vertex, 2, &c);
         lane d[3], squared = lane_set(0);

@@ -6,6 +6,9 @@ include(CMakePackageConfigHelpers)
 
 # What a program that links the static library must name besides it.
 set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lm")
+if(SINEW_GPL)
+  string(PREPEND SINEW_STATIC_LIBRARIES "-lumfpack ")
+endif()
 set(SINEW_STATIC_PACKAGES "openblas jansson zlib")
 if(OpenMP_C_FLAGS)
   string(APPEND SINEW_STATIC_LIBRARIES " ${OpenMP_C_FLAGS}")

@@ -489,7 +489,7 @@ static void test_conjugate_gradients(void **state)
         for (size_t c = 0; !o->pinned[i] && c < 3; c++)
             b[k++] = (double)(right[4 * (size_t)i + c] = (sinew_real)next_random(&seed));
     sinew_objective_diagonal(o, q, true, diagonal);
-    sinew_pcg_set_diagonal(&pcg, diagonal);
+    sinew_block_inverse_set(&pcg.precondition, diagonal);
     sinew_objective_linearise(o, q, true);
     sinew_pcg_result result = sinew_pcg_solve(&pcg, apply, o, right, left, sizeof(sinew_real) == 4 ? 1e-6 : 1e-12, 500);
     for (int32_t i = 0, k = 0; i < o->particle_count; i++)

@@ -292,9 +292,10 @@ static void prepare_survives_without_memory(void **unused)
         const char *parameter;
         double value;
     } cases[] = {
-        {SINEW_SOLVER_PD, "form", 1},    {SINEW_SOLVER_QN, "window", 3},  {SINEW_SOLVER_ADMM, "weight", 0},
-        {SINEW_SOLVER_XPBD, "order", 0}, {SINEW_SOLVER_XPBD, "order", 2}, {SINEW_SOLVER_XPBD, "substeps", 2},
-        {SINEW_SOLVER_PBD, "order", 1},
+        {SINEW_SOLVER_PD, "form", 1},       {SINEW_SOLVER_QN, "window", 3},     {SINEW_SOLVER_ADMM, "weight", 0},
+        {SINEW_SOLVER_XPBD, "order", 0},    {SINEW_SOLVER_XPBD, "order", 2},    {SINEW_SOLVER_XPBD, "substeps", 2},
+        {SINEW_SOLVER_PBD, "order", 1},     {SINEW_SOLVER_NEWTON, "linear", 2}, {SINEW_SOLVER_NEWTON, "linear", 3},
+        {SINEW_SOLVER_NEWTON, "linear", 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         failing_allocator memory = {0};

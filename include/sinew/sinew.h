@@ -310,9 +310,9 @@ enum {
     SINEW_STEP_NOT_CONVERGED = 1 << 0, /* stopped on iterations or time: raise iterations, or accept the residual */
     SINEW_STEP_NOT_FINITE = 1 << 1,    /* a value became non-finite: the last good state is kept; lower h */
     SINEW_STEP_INVERTED = 1 << 2,      /* some tet has det F <= 0: refine, lower h, or use an energy that recovers */
-    SINEW_STEP_INDEFINITE = 1 << 3,    /* a Hessian was not positive definite and was shifted: use projection */
-    SINEW_STEP_STALLED = 1 << 4,       /* no further decrease above round-off, tolerance not reached */
-    SINEW_STEP_UNPREPARED = 1 << 5     /* could not set up (memory, singular system): see sinew_world_error() */
+    SINEW_STEP_INDEFINITE = 1 << 3, /* a Hessian was not positive definite (direct: and was shifted): use projection */
+    SINEW_STEP_STALLED = 1 << 4,    /* no further decrease above round-off, tolerance not reached */
+    SINEW_STEP_UNPREPARED = 1 << 5  /* could not set up (memory, singular system): see sinew_world_error() */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);

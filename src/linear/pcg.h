@@ -9,12 +9,12 @@
 #ifndef SINEW_PCG_H
 #define SINEW_PCG_H
 
-#include "base/base.h"
+#include "linear/block_inverse.h"
 
 typedef struct sinew_pcg {
     int32_t count, thread_count;
     sinew_real *r, *z, *p, *Ap; /* [count][4] work space */
-    sinew_real *inverse;        /* [count][9] inverse diagonal blocks, row-major */
+    sinew_block_inverse precondition;
 } sinew_pcg;
 
 typedef struct sinew_pcg_result {
@@ -28,9 +28,8 @@ typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);
 sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
                               sinew_error *error);
 void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
-/* From the 3x3 diagonal blocks [count][9]; a block that is not positive definite is replaced by its diagonal's size. */
-void sinew_pcg_set_diagonal(sinew_pcg *pcg, const double *blocks);
-/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. */
+/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. The preconditioner must
+ * have been set. */
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void *context, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations);
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * block_inverse.c: see block_inverse.h.
+ */
+#include "linear/block_inverse.h"
+
+#include <math.h>
+
+#include "base/reduce.h"
+
+sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,
+                                        int32_t thread_count, sinew_error *error)
+{
+    *blocks = (sinew_block_inverse){.count = count, .thread_count = thread_count};
+    blocks->inverse = sinew_allocate_zero(allocator, 9 * (size_t)count, sizeof *blocks->inverse);
+    return blocks->inverse ? SINEW_OK : sinew_fail_memory(error, "the preconditioner");
+}
+
+void sinew_block_inverse_destroy(const sinew_allocator *allocator, sinew_block_inverse *blocks)
+{
+    sinew_release(allocator, blocks->inverse);
+    *blocks = (sinew_block_inverse){0};
+}
+
+/* inverse = A^-1 by cofactors; false when A is not safely positive definite */
+static bool invert_block(const double A[9], double inverse[9])
+{
+    double c0 = A[4] * A[8] - A[5] * A[7], c1 = A[5] * A[6] - A[3] * A[8], c2 = A[3] * A[7] - A[4] * A[6];
+    double det = A[0] * c0 + A[1] * c1 + A[2] * c2, size = A[0] + A[4] + A[8];
+    double minor = A[0] * A[4] - A[1] * A[3];
+    if (!(A[0] > 0 && minor > 0 && det > 1e-12 * size * size * size))
+        return false;
+    const double cofactors[9] = {c0, A[2] * A[7] - A[1] * A[8], A[1] * A[5] - A[2] * A[4],
+                                 c1, A[0] * A[8] - A[2] * A[6], A[2] * A[3] - A[0] * A[5],
+                                 c2, A[1] * A[6] - A[0] * A[7], minor};
+    for (int i = 0; i < 9; i++)
+        inverse[i] = cofactors[i] / det;
+    return true;
+}
+
+void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal)
+{
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(blocks->thread_count) if (blocks->count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t i = 0; i < blocks->count; i++) {
+        const double *A = diagonal + 9 * (size_t)i;
+        double inverse[9] = {0};
+        if (!invert_block(A, inverse)) {
+            double size = fmax(fabs(A[0]), fmax(fabs(A[4]), fabs(A[8])));
+            inverse[0] = inverse[4] = inverse[8] = size > 0 ? 1 / size : 1;
+        }
+        for (size_t k = 0; k < 9; k++)
+            blocks->inverse[9 * (size_t)i + k] = (sinew_real)inverse[k];
+    }
+}
+
+void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z)
+{
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(blocks->thread_count) if (blocks->count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t i = 0; i < blocks->count; i++) {
+        const sinew_real *P = blocks->inverse + 9 * (size_t)i, *ri = r + 4 * (size_t)i;
+        for (size_t c = 0; c < 3; c++)
+            z[4 * (size_t)i + c] = P[3 * c] * ri[0] + P[3 * c + 1] * ri[1] + P[3 * c + 2] * ri[2];
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * newton.h: what Newton's method (solve_newton.c) asks of a linear solver, and the linear solvers it can choose from.
+ *
+ *     direct     sparse Cholesky of the assembled matrix                      newton_assembled.c
+ *     lu         sparse LU with pivoting: matrices of any definiteness        newton_assembled.c
+ *     gs         over-relaxed Gauss-Seidel sweeps over the assembled matrix   newton_assembled.c
+ *     cg         conjugate gradients, matrix-free                             newton_krylov.c
+ *     bicgstab   stabilised biconjugate gradients, matrix-free                newton_krylov.c
+ */
+#ifndef SINEW_NEWTON_H
+#define SINEW_NEWTON_H
+
+#include "solve/solver.h"
+
+typedef enum sinew_newton_outcome {
+    SINEW_NEWTON_SOLVED,
+    SINEW_NEWTON_INDEFINITE, /* H is not positive definite; d as `rescue` says */
+    SINEW_NEWTON_FAILED      /* no direction */
+} sinew_newton_outcome;
+
+typedef struct sinew_newton sinew_newton;
+
+typedef struct sinew_newton_linear {
+    /* Sets n->memory up; called with it NULL. */
+    sinew_status (*prepare)(sinew_solve *s, sinew_newton *n, sinew_error *error);
+    void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or half made */
+    /* d = -H^-1 gradient, H exact or projected at s->q */
+    sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
+    /* After INDEFINITE: makes a direction all the same. NULL: d is one already. */
+    bool (*rescue)(sinew_solve *s, sinew_newton *n);
+    bool tells; /* notices where H is not positive definite */
+} sinew_newton_linear;
+
+extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_newton_gs, sinew_newton_cg,
+    sinew_newton_bicgstab;
+
+struct sinew_newton {
+    const sinew_newton_linear *linear;
+    int hessian;
+    bool search;
+    bool try_exact;         /* in this iteration */
+    int32_t wait, patience; /* auto: iterations until the exact Hessian is tried again, and after the next refusal */
+    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
+    void *memory;                           /* the linear solver's own */
+    int32_t inner;                          /* iterations of an inner iteration: exactly these, or 0: to a tolerance */
+    int32_t inner_most;                     /* at most, when inner is 0 */
+    double inner_tolerance;                 /* loosest, when inner is 0 */
+    double omega;                           /* of Gauss-Seidel sweeps */
+};
+
+/* Relative tolerance and most iterations of the inner iteration at hand: it tightens as the residual falls (Eisenstat
+ * and Walker 1996), so that the end is superlinear; 0 where their number is given. */
+double sinew_newton_forcing(const sinew_solve *s, const sinew_newton *n);
+int32_t sinew_newton_inner(const sinew_newton *n);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * newton_assembled.c: Newton's linear systems with the assembled sparse Hessian: Cholesky, LU, Gauss-Seidel sweeps.
+ *
+ * Cholesky tells where the matrix is not positive definite; a multiple of the identity then makes it so. LU takes any
+ * regular matrix, and sweeps do what they do: both may give a direction that does not descend.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "linear/cholesky.h"
+#include "linear/gauss_seidel.h"
+#include "linear/lu.h"
+#include "mesh/topology.h"
+#include "objective/assembly.h"
+#include "solve/newton.h"
+
+/* Sweeps between two looks at the residual of the linear system: a look costs as much as a sweep. */
+#define SWEEPS_A_LOOK 8
+
+/* One of the three has its factors; the others stay empty. */
+typedef struct assembled {
+    sinew_assembly *assembly;
+    sinew_cholesky *cholesky;
+    sinew_lu *lu;
+    sinew_gauss_seidel gs;
+    double *right, *solution; /* [3 * free_count] */
+} assembled;
+
+static sinew_status status_of(const sinew_error *error)
+{
+    return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
+}
+
+/* ---- Common ---------------------------------------------------------------------------------- */
+
+/* The pattern first in any order, then again in the order that fills in least. */
+static sinew_assembly *assemble_in_order(const sinew_objective *o, sinew_error *error)
+{
+    sinew_assembly *first = sinew_assembly_create(o, NULL, error), *ordered = NULL;
+    if (!first)
+        return NULL;
+    int32_t *order = sinew_allocate(&o->allocator, (size_t)first->free_count, sizeof *order);
+    sinew_status status = order ? SINEW_OK : sinew_fail_memory(error, "the elimination order");
+    if (status == SINEW_OK)
+        status = sinew_fill_reducing_order(first->free_count, first->column, first->row, order, error);
+    sinew_assembly_destroy(o, first);
+    if (status == SINEW_OK)
+        ordered = sinew_assembly_create(o, order, error);
+    sinew_release(&o->allocator, order);
+    return ordered;
+}
+
+/* The matrix in an order that suits factorisations, or (not) in the particles' own. */
+static assembled *prepare_common(sinew_solve *s, sinew_newton *n, bool reorder, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    assembled *a = n->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *a);
+    if (!a) {
+        sinew_fail_memory(error, "Newton's matrix");
+        return NULL;
+    }
+    a->assembly = reorder ? assemble_in_order(o, error) : sinew_assembly_create(o, NULL, error);
+    if (!a->assembly)
+        return NULL;
+    a->right = sinew_allocate(&o->allocator, 3 * (size_t)a->assembly->free_count, sizeof *a->right);
+    a->solution = sinew_allocate_zero(&o->allocator, 3 * (size_t)a->assembly->free_count, sizeof *a->solution);
+    if (a->right && a->solution)
+        return a;
+    sinew_fail_memory(error, "the right-hand side");
+    return NULL;
+}
+
+static void release(sinew_solve *s, sinew_newton *n)
+{
+    const sinew_objective *o = s->objective;
+    assembled *a = n->memory;
+    if (!a)
+        return;
+    sinew_cholesky_destroy(a->cholesky);
+    sinew_lu_destroy(a->lu);
+    sinew_gauss_seidel_destroy(&a->gs);
+    sinew_assembly_destroy(o, a->assembly);
+    sinew_release(&o->allocator, a->right);
+    sinew_release(&o->allocator, a->solution);
+    sinew_release(&o->allocator, a);
+    n->memory = NULL;
+}
+
+/* right = -gradient over the free particles */
+static void gather_right(const sinew_solve *s, const assembled *a)
+{
+    for (int32_t k = 0; k < a->assembly->free_count; k++)
+        for (size_t c = 0; c < 3; c++)
+            a->right[3 * (size_t)k + c] = -(double)s->gradient[4 * (size_t)a->assembly->particle[k] + c];
+}
+
+static void scatter_direction(const assembled *a, sinew_real *d)
+{
+    for (int32_t k = 0; k < a->assembly->free_count; k++)
+        for (size_t c = 0; c < 3; c++)
+            d[4 * (size_t)a->assembly->particle[k] + c] = (sinew_real)a->solution[3 * (size_t)k + c];
+}
+
+/* ---- Cholesky -------------------------------------------------------------------------------- */
+
+static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    assembled *a = prepare_common(s, n, true, error);
+    if (!a)
+        return status_of(error);
+    const sinew_assembly *as = a->assembly;
+    a->cholesky = sinew_cholesky_create(&s->objective->allocator, as->free_count, as->column, as->row, error);
+    return a->cholesky ? SINEW_OK : status_of(error);
+}
+
+static bool solve_factorised(sinew_solve *s, sinew_newton *n)
+{
+    const assembled *a = n->memory;
+    gather_right(s, a);
+    if (sinew_cholesky_solve(a->cholesky, a->right, a->solution, NULL) != SINEW_OK)
+        return false;
+    scatter_direction(a, n->d);
+    return true;
+}
+
+static sinew_newton_outcome solve_direct(sinew_solve *s, sinew_newton *n, bool project)
+{
+    const assembled *a = n->memory;
+    sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_cholesky_values(a->cholesky));
+    if (sinew_cholesky_factorise(a->cholesky, 0, NULL) != SINEW_OK)
+        return SINEW_NEWTON_INDEFINITE;
+    return solve_factorised(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
+}
+
+/* The Hessian that was just refused, plus ever more of the identity. */
+static bool shift(sinew_solve *s, sinew_newton *n)
+{
+    const assembled *a = n->memory;
+    const double mean = s->stiffness / sqrt(3.0 * fmax(1, a->assembly->free_count));
+    for (double much = 1e-10 * mean; much < 1e3 * mean; much *= 100)
+        if (sinew_cholesky_factorise(a->cholesky, much, NULL) == SINEW_OK)
+            return solve_factorised(s, n);
+    return false;
+}
+
+const sinew_newton_linear sinew_newton_direct = {
+    .prepare = prepare_direct,
+    .release = release,
+    .solve = solve_direct,
+    .rescue = shift,
+    .tells = true,
+};
+
+/* ---- LU -------------------------------------------------------------------------------------- */
+
+static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    assembled *a = prepare_common(s, n, true, error);
+    if (!a)
+        return status_of(error);
+    const sinew_assembly *as = a->assembly;
+    a->lu = sinew_lu_create(&s->objective->allocator, as->free_count, as->column, as->row, error);
+    return a->lu ? SINEW_OK : status_of(error);
+}
+
+static sinew_newton_outcome solve_lu(sinew_solve *s, sinew_newton *n, bool project)
+{
+    const assembled *a = n->memory;
+    sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_lu_values(a->lu));
+    gather_right(s, a);
+    if (sinew_lu_factorise(a->lu, NULL) != SINEW_OK || sinew_lu_solve(a->lu, a->right, a->solution, NULL) != SINEW_OK)
+        return SINEW_NEWTON_FAILED;
+    scatter_direction(a, n->d);
+    return SINEW_NEWTON_SOLVED;
+}
+
+const sinew_newton_linear sinew_newton_lu = {
+    .prepare = prepare_lu,
+    .release = release,
+    .solve = solve_lu,
+};
+
+/* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
+
+/* Colours of the rows: two rows that share a block have different ones. */
+static sinew_status colour_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,
+                                int32_t *colour_count, sinew_error *error)
+{
+    const int32_t blocks = as->column[as->free_count];
+    int32_t *pairs = sinew_allocate(&o->allocator, 2 * (size_t)blocks, sizeof *pairs);
+    if (!pairs)
+        return sinew_fail_memory(error, "the colours of the matrix");
+    for (int32_t j = 0; j < as->free_count; j++)
+        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++) {
+            pairs[2 * (size_t)k] = j;
+            pairs[2 * (size_t)k + 1] = as->row[k];
+        }
+    const sinew_elements list = {pairs, blocks, 2};
+    const sinew_status status =
+        sinew_colour_vertices(&o->allocator, as->free_count, &list, 1, colours, colour_count, error);
+    sinew_release(&o->allocator, pairs);
+    return status;
+}
+
+static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    assembled *a = prepare_common(s, n, false, error);
+    if (!a)
+        return status_of(error);
+    const sinew_assembly *as = a->assembly;
+    int32_t colour_count = 0, *colours = sinew_allocate(&o->allocator, (size_t)as->free_count, sizeof *colours);
+    sinew_status status = colours ? SINEW_OK : sinew_fail_memory(error, "the colours of the matrix");
+    if (status == SINEW_OK)
+        status = colour_rows(o, as, colours, &colour_count, error);
+    if (status == SINEW_OK)
+        status = sinew_gauss_seidel_create(&o->allocator, &a->gs, o->thread_count, as->free_count, as->column, as->row,
+                                           colours, colour_count, error);
+    sinew_release(&o->allocator, colours);
+    return status;
+}
+
+static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool project)
+{
+    assembled *a = n->memory;
+    const double target = sinew_newton_forcing(s, n) * s->residual;
+    const int32_t most = sinew_newton_inner(n);
+    sinew_assembly_fill(a->assembly, s->objective, s->q, project, a->gs.values);
+    sinew_gauss_seidel_invert(&a->gs);
+    gather_right(s, a);
+    memset(a->solution, 0, 3 * (size_t)a->assembly->free_count * sizeof *a->solution);
+    for (int32_t sweep = 1; sweep <= most; sweep++) {
+        sinew_gauss_seidel_sweep(&a->gs, n->omega, a->right, a->solution);
+        s->linear_iterations++;
+        if (target > 0 && sweep % SWEEPS_A_LOOK == 0 &&
+            !(sinew_gauss_seidel_residual(&a->gs, a->right, a->solution) > target))
+            break;
+    }
+    scatter_direction(a, n->d);
+    return SINEW_NEWTON_SOLVED;
+}
+
+const sinew_newton_linear sinew_newton_gs = {
+    .prepare = prepare_gs,
+    .release = release,
+    .solve = solve_gs,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * newton_krylov.c: Newton's linear systems without a matrix: the Hessian is applied element by element. Conjugate
+ * gradients need it positive definite and notice where it is not; biconjugate gradients take what comes.
+ */
+#include "linear/bicgstab.h"
+#include "linear/pcg.h"
+#include "solve/newton.h"
+
+/* Either has its own arrays; the other's stay NULL. */
+typedef struct krylov {
+    sinew_pcg pcg;
+    sinew_bicgstab bicgstab;
+    double *diagonal; /* [particle_count][9] */
+} krylov;
+
+static krylov *prepare_common(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    krylov *k = n->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *k);
+    if (k)
+        k->diagonal = sinew_allocate(&o->allocator, 9 * (size_t)o->particle_count, sizeof *k->diagonal);
+    if (!k || !k->diagonal) {
+        sinew_fail_memory(error, "the preconditioner");
+        return NULL;
+    }
+    return sinew_objective_need_tangents(o, error) == SINEW_OK ? k : NULL;
+}
+
+static void release(sinew_solve *s, sinew_newton *n)
+{
+    const sinew_allocator *allocator = &s->objective->allocator;
+    krylov *k = n->memory;
+    if (!k)
+        return;
+    sinew_pcg_destroy(allocator, &k->pcg);
+    sinew_bicgstab_destroy(allocator, &k->bicgstab);
+    sinew_release(allocator, k->diagonal);
+    sinew_release(allocator, k);
+    n->memory = NULL;
+}
+
+/* The Hessian at q as a product, its diagonal blocks in `precondition`, minus the gradient in n->trial. */
+static void linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
+{
+    sinew_objective *o = s->objective;
+    const krylov *k = n->memory;
+    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+        n->trial[i] = -s->gradient[i];
+    sinew_objective_diagonal(o, s->q, project, k->diagonal);
+    sinew_block_inverse_set(precondition, k->diagonal);
+    sinew_objective_linearise(o, s->q, project);
+}
+
+static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
+{
+    sinew_objective_product(context, x, Ax);
+}
+
+/* ---- Conjugate gradients --------------------------------------------------------------------- */
+
+static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    krylov *k = prepare_common(s, n, error);
+    return k ? sinew_pcg_create(&o->allocator, &k->pcg, o->particle_count, o->thread_count, error) : SINEW_ERROR_MEMORY;
+}
+
+static sinew_newton_outcome solve_cg(sinew_solve *s, sinew_newton *n, bool project)
+{
+    krylov *k = n->memory;
+    linearise(s, n, project, &k->pcg.precondition);
+    const sinew_pcg_result result = sinew_pcg_solve(&k->pcg, multiply, s->objective, n->trial, n->d,
+                                                    sinew_newton_forcing(s, n), sinew_newton_inner(n));
+    s->linear_iterations += result.iterations;
+    return result.indefinite ? SINEW_NEWTON_INDEFINITE : SINEW_NEWTON_SOLVED;
+}
+
+const sinew_newton_linear sinew_newton_cg = {
+    .prepare = prepare_cg,
+    .release = release,
+    .solve = solve_cg,
+    .tells = true,
+};
+
+/* ---- Biconjugate gradients ------------------------------------------------------------------- */
+
+static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    krylov *k = prepare_common(s, n, error);
+    return k ? sinew_bicgstab_create(&o->allocator, &k->bicgstab, o->particle_count, o->thread_count, error)
+             : SINEW_ERROR_MEMORY;
+}
+
+static sinew_newton_outcome solve_bicgstab(sinew_solve *s, sinew_newton *n, bool project)
+{
+    krylov *k = n->memory;
+    linearise(s, n, project, &k->bicgstab.precondition);
+    const sinew_bicgstab_result result = sinew_bicgstab_solve(&k->bicgstab, multiply, s->objective, n->trial, n->d,
+                                                              sinew_newton_forcing(s, n), sinew_newton_inner(n));
+    s->linear_iterations += result.iterations;
+    return SINEW_NEWTON_SOLVED;
+}
+
+const sinew_newton_linear sinew_newton_bicgstab = {
+    .prepare = prepare_bicgstab,
+    .release = release,
+    .solve = solve_bicgstab,
+};

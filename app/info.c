@@ -99,7 +99,9 @@ static void print_solver(sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
     printf("\n%s: %s\n  %d iterations by default, %s\n", info->name, info->summary, info->default_iterations,
-           info->quasistatic ? "also quasistatic" : "not quasistatic");
+           info->static_only   ? "quasistatic only"
+           : info->quasistatic ? "also quasistatic"
+                               : "not quasistatic");
     print_parameters(info->parameters, info->parameter_count);
 }
 

@@ -72,11 +72,13 @@ static sinew_status write_caches(const sinew_world *world, sinew_error *error)
 }
 
 /* Reads, steps once, writes, destroys. */
-static void run_scene(const char *path, outcome *result)
+static void run_scene(const char *path, const char *setting, outcome *result)
 {
     sinew_error error = {.status = SINEW_OK};
     sinew_scene_def def = sinew_default_scene_def();
     def.path = path;
+    def.settings = &setting;
+    def.setting_count = setting != NULL;
     result->status = SINEW_OK;
     result->text[0] = '\0';
     sinew_scene *scene = sinew_scene_read(&def, &error);
@@ -106,12 +108,12 @@ static double distance(const outcome *a, const outcome *b)
 }
 
 /* The n-th allocation of the scene fails; alone, or with all that follow. */
-static void fail_one(const char *path, long long n, bool only_first, const outcome *reference)
+static void fail_one(const char *path, const char *setting, long long n, bool only_first, const outcome *reference)
 {
     static outcome result;
     long long alive = atomic_load(&failing_malloc.alive);
     failing_malloc_arm(n, only_first);
-    run_scene(path, &result);
+    run_scene(path, setting, &result);
     failing_malloc_arm(0, true);
     if (result.status == SINEW_OK && result.bits == reference->bits && distance(&result, reference) > near)
         fail_msg("%s: another result, by %g m, when allocation %lld fails", path, distance(&result, reference), n);
@@ -123,12 +125,13 @@ static void fail_one(const char *path, long long n, bool only_first, const outco
                  atomic_load(&failing_malloc.alive) - alive, n, only_first ? "" : " and all after it", result.text);
 }
 
-static void sweep(const char *path)
+/* `setting` may be NULL. */
+static void sweep(const char *path, const char *setting)
 {
     static outcome reference;
-    run_scene(path, &reference); /* what is made once in a process is made here */
+    run_scene(path, setting, &reference); /* what is made once in a process is made here */
     failing_malloc_arm(0, true);
-    run_scene(path, &reference);
+    run_scene(path, setting, &reference);
     long long count = atomic_load(&failing_malloc.asked);
     if (reference.status != SINEW_OK)
         fail_msg("%s: %s", path, reference.text);
@@ -136,8 +139,9 @@ static void sweep(const char *path)
 
     long long stride = (count - EVERY) / (RUNS - EVERY) + 1, runs = 0;
     for (long long n = 1; n <= count; n += n <= EVERY ? 1 : stride, runs++)
-        fail_one(path, n, runs % 2 == 0, &reference);
-    print_message("%s: %lld allocations, %lld of them failed in turn\n", path, count, runs);
+        fail_one(path, setting, n, runs % 2 == 0, &reference);
+    print_message("%s%s%s: %lld allocations, %lld of them failed in turn\n", path, setting ? " with " : "",
+                  setting ? setting : "", count, runs);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -161,12 +165,19 @@ static void test_every_scene(void **state)
     assert_true(count > 0);
     qsort(paths, count, sizeof paths[0], compare_names);
     for (size_t i = 0; i < count; i++)
-        sweep(paths[i]);
+        sweep(paths[i], NULL);
+}
+
+/* UMFPACK asks for memory of its own in every factorisation. */
+static void test_lu(void **state)
+{
+    (void)state;
+    sweep(SINEW_SOURCE_DIR "/scenes/hanging_bar.json", "solver.linear=lu");
 }
 
 int main(void)
 {
     failing_malloc_install();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_scene)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_scene), cmocka_unit_test(test_lu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

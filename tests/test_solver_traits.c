@@ -35,9 +35,11 @@ static void linear_momentum_is_kept(void **unused)
 {
     (void)unused;
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
-        for (int order = 0; order < (kind >= SINEW_SOLVER_XPBD ? 3 : 1); order++) {
+        for (int order = 0; order < (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD ? 3 : 1); order++) {
             sinew_solver_def def = solver_of((sinew_solver_kind)kind, 10);
-            if (kind >= SINEW_SOLVER_XPBD)
+            if (sinew_get_solver_info(def.kind)->static_only)
+                continue;
+            if (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD)
                 set(&def, "order", order);
             sinew_world *world = flying(SINEW_ENERGY_STRAIN, &def, 4);
             sinew_measures before;
@@ -152,6 +154,7 @@ static void pins_are_exact(void **unused)
             sinew_error error = {0};
             int32_t held[16];
             world_def.solver = def;
+            world_def.quasistatic = sinew_get_solver_info(def.kind)->static_only;
             world_def.thread_count = 1;
             world_def.time_step = (sinew_real)0.01;
             sinew_world *world = make_world(&world_def);
@@ -194,7 +197,8 @@ static void results_do_not_depend_on_threads(void **unused)
         uint64_t hash[2];
         for (int threads = 1; threads <= 2; threads++) {
             /* Large enough for the colours of a sweep to be shared out among threads. */
-            sinew_world *world = build(&scenes[BEAM_STIFF], &def, 5, threads);
+            const bool still = sinew_get_solver_info(def.kind)->static_only;
+            sinew_world *world = build(&scenes[still ? BEAM_STILL : BEAM_STIFF], &def, 5, threads);
             step_of(world);
             hash[threads - 1] = sinew_world_state_hash(world);
             sinew_world_destroy(world);
@@ -206,26 +210,31 @@ static void results_do_not_depend_on_threads(void **unused)
 
 /* ---- Refusals and trouble -------------------------------------------------------------------- */
 
-static void quasistatic_sweeps_are_refused_before_the_first_step(void **unused)
+/* A world with inertia, or without, that its solver cannot do. */
+static void refuse_mode(int index, sinew_solver_kind kind, const char *const *words, int word_count)
+{
+    sinew_error error = {0};
+    sinew_step_result result;
+    const sinew_solver_def def = solver_of(kind, 5);
+    sinew_world *world = build(&scenes[index], &def, 1, 1);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
+    for (int i = 0; i < word_count; i++)
+        if (!strstr(error.text, words[i]))
+            fail_msg("\"%s\" does not say \"%s\"", error.text, words[i]);
+    const uint64_t hash = sinew_world_state_hash(world);
+    assert_int_equal(sinew_world_step(world, &result), SINEW_STEP_UNPREPARED);
+    assert_string_equal(sinew_world_error(world), error.text);
+    assert_true(sinew_world_state_hash(world) == hash);
+    sinew_world_destroy(world);
+}
+
+static void wrong_modes_are_refused_before_the_first_step(void **unused)
 {
     (void)unused;
-    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        sinew_error error = {0};
-        sinew_step_result result;
-        char words[64];
-        const sinew_solver_def def = solver_of(kinds[i], 5);
-        sinew_world *world = build(&scenes[BEAM_STILL], &def, 1, 1);
-        snprintf(words, sizeof words, "%s cannot be quasistatic: its update divides by the inertia",
-                 sinew_get_solver_info(kinds[i])->name);
-        assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
-        assert_non_null(strstr(error.text, words));
-        const uint64_t hash = sinew_world_state_hash(world);
-        assert_int_equal(sinew_world_step(world, &result), SINEW_STEP_UNPREPARED);
-        assert_string_equal(sinew_world_error(world), error.text);
-        assert_true(sinew_world_state_hash(world) == hash);
-        sinew_world_destroy(world);
-    }
+    static const char *const xpbd[] = {"xpbd cannot be quasistatic", "masses", "divides by zero", "xpbd-qs", "newton"};
+    static const char *const qs[] = {"xpbd-qs finds equilibria only", "quasistatic", "use xpbd"};
+    refuse_mode(BEAM_STILL, SINEW_SOLVER_XPBD, xpbd, 5);
+    refuse_mode(BEAM_SOFT, SINEW_SOLVER_XPBD_QS, qs, 3);
 }
 
 /* For every pair that does not fit: the energy is refused where the solver is, the solver where the energy is. */
@@ -295,11 +304,11 @@ static void prepare_survives_without_memory(void **unused)
         {SINEW_SOLVER_PD, "form", 1},       {SINEW_SOLVER_QN, "window", 3},     {SINEW_SOLVER_ADMM, "weight", 0},
         {SINEW_SOLVER_XPBD, "order", 0},    {SINEW_SOLVER_XPBD, "order", 2},    {SINEW_SOLVER_XPBD, "substeps", 2},
         {SINEW_SOLVER_PBD, "order", 1},     {SINEW_SOLVER_NEWTON, "linear", 2}, {SINEW_SOLVER_NEWTON, "linear", 3},
-        {SINEW_SOLVER_NEWTON, "linear", 4},
+        {SINEW_SOLVER_NEWTON, "linear", 4}, {SINEW_SOLVER_XPBD_QS, "first", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         failing_allocator memory = {0};
-        scene s = scenes[BALL_SOFT];
+        scene s = scenes[sinew_get_solver_info(cases[i].kind)->static_only ? BEAM_STILL : BALL_SOFT];
         sinew_solver_def def = solver_of(cases[i].kind, 4);
         set(&def, cases[i].parameter, cases[i].value);
         s.allocator = hooks_of(&memory);
@@ -348,7 +357,7 @@ int main(void)
         cmocka_unit_test(drift_of_pd_is_round_off),
         cmocka_unit_test(pins_are_exact),
         cmocka_unit_test(results_do_not_depend_on_threads),
-        cmocka_unit_test(quasistatic_sweeps_are_refused_before_the_first_step),
+        cmocka_unit_test(wrong_modes_are_refused_before_the_first_step),
         cmocka_unit_test(pairs_that_do_not_fit_are_refused),
         cmocka_unit_test(divergence_keeps_the_last_good_state),
         cmocka_unit_test(prepare_survives_without_memory),

@@ -48,6 +48,7 @@ static sinew_world *make_world(const setup *s)
     sinew_world_def def = sinew_default_world_def();
     def.thread_count = s->thread_count;
     def.solver = sinew_default_solver_def(s->solver);
+    def.quasistatic = sinew_get_solver_info(s->solver)->static_only;
     def.solver.iterations = ITERATIONS;
     def.solver.tolerance = 0;
     if (s->parameter)

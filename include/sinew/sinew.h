@@ -88,6 +88,7 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_ADMM,
     SINEW_SOLVER_XPBD,
     SINEW_SOLVER_PBD,
+    SINEW_SOLVER_XPBD_QS,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 
@@ -117,8 +118,10 @@ typedef struct sinew_world_def {
     sinew_real time_step;  /* h, s, > 0. Default 1/60 */
     bool quasistatic;      /* true: each step finds the equilibrium at its time; masses only weigh gravity */
     sinew_real gravity[3]; /* m/s2. Default 0 -9.81 0 */
-    sinew_real damping;    /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
-    int32_t thread_count;  /* 0: as OpenMP says (OMP_NUM_THREADS, or one per core). Results do not depend on it */
+    int32_t load_steps; /* >= 0: gravity and forces grow in equal parts over so many first steps, so that each finds its
+                           equilibrium near the last one's; 0, the default: all at once */
+    sinew_real damping; /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
+    int32_t thread_count; /* 0: as OpenMP says (OMP_NUM_THREADS, or one per core). Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 
@@ -295,6 +298,7 @@ typedef struct sinew_solver_info {
     int32_t default_iterations;
     uint32_t needs;   /* SINEW_CAN_... of every energy in the world */
     bool quasistatic; /* can it find an equilibrium */
+    bool static_only; /* and nothing else: no steps with inertia */
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);

@@ -116,6 +116,7 @@ static bool create_world(sinew_reader *reader)
     if (damping)
         def.damping = (sinew_real)sinew_node_number(damping);
     def.quasistatic = quasistatic && json_is_true(quasistatic->value);
+    def.load_steps = integer_or(sinew_node_get(root, "load_steps"), 0);
     def.thread_count = integer_or(sinew_node_get(root, "threads"), 0);
     read_solver(sinew_node_get(root, "solver"), &def.solver);
     scene->frames = integer_or(sinew_node_get(root, "frames"), 60);

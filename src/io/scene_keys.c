@@ -291,6 +291,8 @@ static const sinew_field scene_fields[] = {
     {"steps_per_frame", INTEGER, .meaning = "1 unless given", .minimum = 1, .maximum = 1e6},
     {"quasistatic", BOOLEAN, .meaning = "each step finds the equilibrium at its time"},
     {"gravity", VECTOR, .meaning = "0, -9.81, 0 unless given", .unit = "m/s2"},
+    {"load_steps", INTEGER, .meaning = "first steps over which gravity and forces grow in equal parts; 0: all at once",
+     .minimum = 0, .maximum = 1e9},
     {"damping", NUMBER, .meaning = "velocities shrink by exp(-damping h) a step; 0 unless given", .unit = "1/s",
      .minimum = 0, .maximum = 1e6},
     {"threads", INTEGER, .meaning = "0: as many as the machine has", .minimum = 0, .maximum = 1024},

@@ -28,7 +28,8 @@ struct sinew_lu {
 
 static sinew_status fail_umfpack(SuiteSparse_long status, const char *what, sinew_error *error)
 {
-    if (status == UMFPACK_ERROR_out_of_memory)
+    /* The order is given: an ordering fails for want of memory alone. */
+    if (status == UMFPACK_ERROR_out_of_memory || status == UMFPACK_ERROR_ordering_failed)
         return sinew_fail_memory(error, what);
     if (status == UMFPACK_WARNING_singular_matrix)
         return sinew_fail(error, SINEW_ERROR_NUMERIC, "%s: the matrix is singular", what);

@@ -37,6 +37,11 @@
         .name = "symmetric", .unit = "", .choices = "no|yes", .maximum = 1, .preset = 0,                               \
         .meaning = "yes: every iteration goes forward and back"                                                        \
     }
+#define SINEW_NEO_HOOKEAN_PARAMETER                                                                                    \
+    {                                                                                                                  \
+        .name = "neo_hookean", .unit = "", .choices = "combined|split|incompressible", .maximum = 2, .preset = 0,      \
+        .meaning = "one constraint a tet (4.32), deviatoric and hydrostatic apart (4.34, 4.35), or with det F = 1"     \
+    }
 #define SINEW_RELAXATION_PARAMETER                                                                                     \
     {                                                                                                                  \
         .name = "relaxation", .unit = "", .minimum = 0, .maximum = 2, .preset = 1, .open_minimum = true,               \

@@ -7,7 +7,8 @@
  * Energies become constraints: C = sqrt(2 psi) per unit of stiffness, zero at rest, or psi itself (thesis 4.1.4). Their
  * own stiffness plays no part: only k does, directly or as k' = 1 - (1 - k)^(1/n) for n iterations. What comes out
  * depends on the number of iterations and on h, not on the material; it is no approximation of the minimum of g and the
- * residual says so.
+ * residual says so. Quasistatic, it does the same from q_n at rest: forces enter through q_tilde alone, and their
+ * effect vanishes with the number of sweeps (PBNG 6.1).
  */
 #include <math.h>
 
@@ -56,7 +57,7 @@ static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
         k = 1 - pow(1 - k, 1.0 / s->def.iterations);
     const sinew_kernel how = {.stiffness = (sinew_real)k,
                               .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
-    return sinew_sweeping_prepare(s, &how, 1, error);
+    return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = 1}, error);
 }
 
 const sinew_solver_ops sinew_solver_pbd = {
@@ -66,7 +67,7 @@ const sinew_solver_ops sinew_solver_pbd = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 20,
              .needs = SINEW_CAN_CONSTRAINT,
-             .quasistatic = false},
+             .quasistatic = true},
     .prepare = pbd_prepare,
     .release = sinew_sweeping_release,
     .begin = sinew_sweeping_begin,

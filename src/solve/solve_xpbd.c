@@ -27,13 +27,7 @@ enum {
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [ORDER] = SINEW_ORDER_PARAMETER,
     [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
-    [NEO_HOOKEAN] =
-        {.name = "neo_hookean",
-         .unit = "",
-         .choices = "combined|split|incompressible",
-         .maximum = 2,
-         .preset = 0,
-         .meaning = "one constraint a tet (4.32), deviatoric and hydrostatic apart (4.34, 4.35), or with det F = 1"},
+    [NEO_HOOKEAN] = SINEW_NEO_HOOKEAN_PARAMETER,
     [DAMPING] = {.name = "damping",
                  .unit = "s",
                  .minimum = 0,
@@ -59,14 +53,13 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
 {
-    static const int32_t forms[] = {SINEW_FORM_ROOT, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE};
     const int32_t substeps = (int32_t)s->def.parameters[SUBSTEPS];
     const double h = s->objective->h / substeps;
     const sinew_kernel how = {.stiffness = 1,
                               .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
                               .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
-                              .form = forms[(int)s->def.parameters[NEO_HOOKEAN]]};
-    return sinew_sweeping_prepare(s, &how, substeps, error);
+                              .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+    return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = substeps}, error);
 }
 
 const sinew_solver_ops sinew_solver_xpbd = {

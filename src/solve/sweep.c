@@ -220,6 +220,21 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     *sweep = (sinew_sweep){0};
 }
 
+/* Insertion sort by whether a batch is of the stencil: there are few batches. */
+void sinew_sweep_arrange(sinew_sweep *sweep, sinew_stencil stencil, bool first)
+{
+    for (int32_t k = 1; k < sweep->batch_count; k++) {
+        const sinew_sweep_batch moved = sweep->batches[k];
+        const bool early = (moved.ops->info.stencil == stencil) == first;
+        int32_t at = k;
+        while (early && at > 0 && (sweep->batches[at - 1].ops->info.stencil == stencil) != first) {
+            sweep->batches[at] = sweep->batches[at - 1];
+            at--;
+        }
+        sweep->batches[at] = moved;
+    }
+}
+
 /* ---- Run ------------------------------------------------------------------------------------- */
 
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)

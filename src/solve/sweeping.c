@@ -6,24 +6,27 @@
 
 #include <string.h>
 
-/* A step cut into substeps is over after its last one and not before. */
-static sinew_status prepare_substeps(sinew_solve *s, sinew_sweeping *w, sinew_error *error)
+/* A step cut into substeps is over after its last one and not before; a pseudo-time may end any time. */
+static sinew_status prepare_parts(sinew_solve *s, sinew_sweeping *w, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const size_t size = 4 * (size_t)o->particle_count;
-    if (w->substeps > s->def.iterations)
-        return sinew_fail(
-            error, SINEW_ERROR_DATA,
-            "solver %s: substeps is %d but iterations is %d: every substep needs a sweep; raise iterations",
-            s->ops->info.name, w->substeps, s->def.iterations);
-    s->def.tolerance = 0;
-    s->def.time_budget = 0;
+    if (w->parts.sweeps == 0) {
+        if (w->parts.count > s->def.iterations)
+            return sinew_fail(
+                error, SINEW_ERROR_DATA,
+                "solver %s: substeps is %d but iterations is %d: every substep needs a sweep; raise iterations",
+                s->ops->info.name, w->parts.count, s->def.iterations);
+        s->def.tolerance = 0;
+        s->def.time_budget = 0;
+    }
     w->v = sinew_allocate_zero(&o->allocator, size, sizeof *w->v);
     w->q_last = sinew_allocate_zero(&o->allocator, size, sizeof *w->q_last);
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 
-sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, int32_t substeps, sinew_error *error)
+sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, const sinew_sweeping_parts *parts,
+                                    sinew_error *error)
 {
     sinew_objective *o = s->objective;
     sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
@@ -32,11 +35,20 @@ sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, int
     w->how = *how;
     w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
-    w->substeps = substeps;
-    sinew_status status = substeps > 1 ? prepare_substeps(s, w, error) : SINEW_OK;
+    w->parts = *parts;
+    w->cut = parts->count > 1 || parts->sweeps > 0;
+    if (w->parts.h == 0)
+        w->parts.h = o->h / parts->count;
+    sinew_status status = w->cut ? prepare_parts(s, w, error) : SINEW_OK;
     if (status != SINEW_OK)
         return status;
     return sinew_sweep_create(&w->sweep, o, (sinew_sweep_order)sinew_solve_parameter(s, "order"), error);
+}
+
+int32_t sinew_sweeping_form(int choice)
+{
+    static const int32_t forms[] = {SINEW_FORM_ROOT, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE};
+    return forms[choice];
 }
 
 void sinew_sweeping_release(sinew_solve *s)
@@ -67,25 +79,31 @@ static void first_velocity(const sinew_solve *s, sinew_real *v)
 void sinew_sweeping_begin(sinew_solve *s)
 {
     sinew_sweeping *w = s->memory;
+    const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     w->done = 0;
     w->how.x_old = w->how.damping > 0 ? s->q_start : NULL;
-    if (w->substeps > 1) {
-        memcpy(w->q_last, s->q_start, 4 * (size_t)s->objective->particle_count * sizeof *w->q_last);
+    if (w->parts.sweeps > 0) {
+        memcpy(w->q_last, s->q, bytes);
+        memset(w->v, 0, bytes);
+    } else if (w->cut) {
+        memcpy(w->q_last, s->q_start, bytes);
         first_velocity(s, w->v);
         s->v_end = w->v;
-        return;
+    } else {
+        memcpy(s->q, s->objective->q_tilde, bytes);
+        s->gradient_known = false;
+        sinew_sweep_begin(&w->sweep, s->q);
     }
-    sinew_solve_start(s, 0);
-    sinew_sweep_begin(&w->sweep, s->q);
 }
 
-/* Moves q to where inertia alone leads in one substep; pins arrive exactly with the last. */
-static void predict(sinew_solve *s, sinew_sweeping *w, int32_t substep)
+/* Moves q to where inertia alone leads in one part; pins arrive exactly with the last, in pseudo-time with the first.
+ */
+static void predict(sinew_solve *s, sinew_sweeping *w, int32_t part)
 {
     const sinew_objective *o = s->objective;
-    const double h = o->h / w->substeps;
-    const bool last = substep == w->substeps - 1;
-    if (substep > 0)
+    const double h = w->parts.h;
+    const bool last = w->parts.sweeps == 0 && part == w->parts.count - 1;
+    if (part > 0)
         memcpy(w->q_last, s->q, 4 * (size_t)o->particle_count * sizeof *w->q_last);
     for (int32_t i = 0; i < o->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
@@ -106,32 +124,33 @@ static void sweep_once(sinew_sweeping *w)
         sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
 }
 
-/* v = (q - q_last) / (h/n) once a substep is over */
-static void finish_substep(const sinew_solve *s, sinew_sweeping *w)
+/* v = (q - q_last) / h once a part is over, less what pseudo-time loses */
+static void finish_part(const sinew_solve *s, sinew_sweeping *w)
 {
-    const double h = s->objective->h / w->substeps;
+    const double h = w->parts.h, keep = w->parts.sweeps > 0 ? w->parts.keep : 1;
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
-        w->v[i] = (sinew_real)(((double)s->q[i] - (double)w->q_last[i]) / h);
+        w->v[i] = (sinew_real)(((double)s->q[i] - (double)w->q_last[i]) / h * keep);
 }
 
-/* The substep that a sweep belongs to: the iterations are dealt out evenly. */
-static int32_t substep_of(const sinew_solve *s, const sinew_sweeping *w, int32_t sweep)
+/* The part that a sweep belongs to; in real time the iterations are dealt out evenly. */
+static int32_t part_of(const sinew_solve *s, const sinew_sweeping *w, int32_t sweep)
 {
-    return (int32_t)((int64_t)sweep * w->substeps / s->def.iterations);
+    if (w->parts.sweeps > 0)
+        return sweep / w->parts.sweeps;
+    return (int32_t)((int64_t)sweep * w->parts.count / s->def.iterations);
 }
 
 uint32_t sinew_sweeping_iterate(sinew_solve *s)
 {
     sinew_sweeping *w = s->memory;
-    const bool cut = w->substeps > 1;
-    const int32_t substep = cut ? substep_of(s, w, w->done) : 0;
-    if (cut && (w->done == 0 || substep != substep_of(s, w, w->done - 1)))
-        predict(s, w, substep);
+    const int32_t part = w->cut ? part_of(s, w, w->done) : 0;
+    if (w->cut && (w->done == 0 || part != part_of(s, w, w->done - 1)))
+        predict(s, w, part);
     sweep_once(w);
     sinew_sweep_positions(&w->sweep, s->q);
     w->done++;
-    if (cut && substep != substep_of(s, w, w->done))
-        finish_substep(s, w);
+    if (w->cut && part != part_of(s, w, w->done))
+        finish_part(s, w);
     s->gradient_known = false;
     return 0;
 }
@@ -140,7 +159,7 @@ uint32_t sinew_sweeping_iterate(sinew_solve *s)
 bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
 {
     const sinew_sweeping *w = s->memory;
-    const double h = s->objective->h / w->substeps;
+    const double h = w->parts.h;
     for (int32_t k = 0; k < w->sweep.batch_count; k++)
         if (w->sweep.batches[k].source == batch) {
             sinew_sweep_multipliers(&w->sweep.batches[k], 1 / (h * h), values);

@@ -10,6 +10,11 @@
  *
  * and takes its part of the iterations; pins go in a straight line, targets wait where the step ends. The velocity of
  * the last substep is the world's.
+ *
+ * A quasistatic step has no inertia to divide by. XPBD then goes through a pseudo-time of its own until nothing moves
+ * any more (Chentanez et al. 2020, as PBNG 6.1 has it): substeps of a given length with a given number of sweeps each,
+ * from rest, with pins at their places from the start, and with velocities of which a part is lost each time. PBD,
+ * whose constraints are hard, sweeps from where the forces alone would lead within h; they have no other effect.
  */
 #ifndef SINEW_SWEEPING_H
 #define SINEW_SWEEPING_H
@@ -17,18 +22,29 @@
 #include "solve/solver.h"
 #include "solve/sweep.h"
 
+/* How a step is cut into parts. */
+typedef struct sinew_sweeping_parts {
+    double h;       /* s, of one part; 0: h of the step over count */
+    int32_t count;  /* parts that the iterations are dealt out to; 1: the step is not cut */
+    int32_t sweeps; /* of one part of a pseudo-time, which has no end; 0: it is real time */
+    double keep;    /* pseudo-time: what is left of velocities after a part, 0 .. 1 */
+} sinew_sweeping_parts;
+
 typedef struct sinew_sweeping {
     sinew_sweep sweep;
     sinew_kernel how; /* compliance, stiffness, damping and form; damping is on when it is not zero */
     bool symmetric;
     double relaxation;
-    int32_t substeps;       /* 1: none */
+    sinew_sweeping_parts parts;
+    bool cut;               /* into parts, of real or pseudo-time */
     int32_t done;           /* sweeps of this step */
-    sinew_real *v, *q_last; /* [particle_count][4] at the start of the substep; NULL without substeps */
+    sinew_real *v, *q_last; /* [particle_count][4] at the start of the part; NULL where the step is not cut */
 } sinew_sweeping;
 
 /* Sets s->memory up for kernels as `how` says. */
-sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, int32_t substeps, sinew_error *error);
+sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, const sinew_sweeping_parts *parts,
+                                    sinew_error *error);
+int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SINEW_FORM_ */
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);
 uint32_t sinew_sweeping_iterate(sinew_solve *s);

@@ -39,6 +39,8 @@ static sinew_status check_world_def(const sinew_world_def *def, sinew_error *err
     if (!isfinite(def->damping) || def->damping < 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "damping is %g 1/s, must be finite and at least 0",
                           (double)def->damping);
+    if (def->load_steps < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "load_steps is %d, must be at least 0", def->load_steps);
     if (def->thread_count < 0 || def->thread_count > 1024)
         return sinew_fail(error, SINEW_ERROR_DATA, "thread_count is %d, must be in [0, 1024]", def->thread_count);
     return sinew_solver_check(&def->solver, error);

@@ -73,5 +73,9 @@ void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);
+/* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
+void sinew_world_load(sinew_world *world, int64_t step);
+/* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */
+sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
 
 #endif

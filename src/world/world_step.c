@@ -3,7 +3,7 @@
  * world_step.c: one step, stage by stage:
  *
  *     targets   pins and anchors go to where they are at t + h
- *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext
+ *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
  *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep where the solver makes some)
  *
@@ -39,19 +39,37 @@ static void place_pins(const sinew_world *world, sinew_real *q)
     }
 }
 
+/* How much of gravity and forces acts in a step, the first being 1. */
+static double load_at(const sinew_world *world, int64_t step)
+{
+    const int64_t steps = world->def.load_steps;
+    return step >= steps ? 1 : (double)step / (double)steps;
+}
+
+static double load_on(const sinew_world *world, int32_t i, size_t c, double load)
+{
+    return load * ((double)world->force[4 * (size_t)i + c] + (double)world->mass[i] * (double)world->def.gravity[c]);
+}
+
+void sinew_world_load(sinew_world *world, int64_t step)
+{
+    const double load = load_at(world, step);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 0; c < 3; c++)
+            world->f_ext[4 * (size_t)i + c] = (sinew_real)load_on(world, i, c, load);
+}
+
 void sinew_world_predict(sinew_world *world)
 {
     const double h = (double)world->def.time_step, keep = exp(-(double)world->def.damping * h);
+    const double load = load_at(world, world->step_count + 1);
     sinew_objective *o = &world->objective;
     move_targets(world);
-    for (int32_t i = 0; i < world->particle_count; i++) {
-        const double m = (double)world->mass[i];
-        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
-            double f = (double)world->force[at] + m * (double)world->def.gravity[c];
-            world->f_ext[at] = (sinew_real)f;
-            world->q_tilde[at] = (sinew_real)((double)world->q[at] + h * keep * (double)world->v[at] + h * h * f / m);
-        }
-    }
+    sinew_world_load(world, world->step_count + 1);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
+            world->q_tilde[at] = (sinew_real)((double)world->q[at] + h * keep * (double)world->v[at] +
+                                              h * h * load_on(world, i, c, load) / (double)world->mass[i]);
     place_pins(world, world->q_tilde);
     o->h = h;
     o->quasistatic = world->def.quasistatic;
@@ -62,77 +80,6 @@ void sinew_world_predict(sinew_world *world)
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
-
-static int32_t find_root(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-/* Joins the particles of each element of a chunk. */
-static void join_elements(const sinew_task *task, int32_t *parent)
-{
-    const sinew_batch *batch = task->batch;
-    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
-    const int32_t *particle = batch->particle + task->chunk->first_slot;
-    const int32_t *vertex = batch->vertex + (size_t)task->chunk->first_group * n * W;
-    for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
-        for (size_t lane = 0; lane < W; lane++)
-            for (size_t a = 1; a < n; a++) {
-                int32_t i = find_root(parent, particle[vertex[group * n * W + lane]]);
-                int32_t j = find_root(parent, particle[vertex[(group * n + a) * W + lane]]);
-                parent[i > j ? i : j] = i > j ? j : i;
-            }
-}
-
-/* Every piece must be held by a pin or a target, or its equilibrium is nowhere. */
-static sinew_status check_held(const sinew_world *world, sinew_error *error)
-{
-    const sinew_objective *o = &world->objective;
-    int32_t *parent = sinew_allocate(&world->allocator, (size_t)world->particle_count, sizeof *parent);
-    uint8_t *held = sinew_allocate_zero(&world->allocator, (size_t)world->particle_count, 1);
-    sinew_status status = parent && held ? SINEW_OK : sinew_fail_memory(error, "the pieces of the world");
-    if (status == SINEW_OK) {
-        for (int32_t i = 0; i < world->particle_count; i++)
-            parent[i] = i;
-        for (int32_t t = 0; t < o->task_count; t++)
-            join_elements(&o->tasks[t], parent);
-        for (int32_t i = 0; i < world->particle_count; i++)
-            held[find_root(parent, i)] |= world->pinned[i];
-        for (int32_t t = 0; t < o->task_count; t++)
-            if (o->tasks[t].batch->ops->info.stencil == SINEW_STENCIL_VERTEX)
-                for (int32_t i = 0; i < o->tasks[t].chunk->slot_count; i++)
-                    held[find_root(parent, o->tasks[t].batch->particle[o->tasks[t].chunk->first_slot + i])] = 1;
-    }
-    for (int32_t i = 0; status == SINEW_OK && i < world->particle_count; i++)
-        if (!held[find_root(parent, i)])
-            status = sinew_fail(
-                error, SINEW_ERROR_DATA,
-                "quasistatic: the piece with particle %d is held by nothing: pin some of its vertices or add "
-                "position energies",
-                world->outside[i]);
-    sinew_release(&world->allocator, parent);
-    sinew_release(&world->allocator, held);
-    return status;
-}
-
-static sinew_status check_pairs(const sinew_world *world, sinew_error *error)
-{
-    char why[sizeof error->text];
-    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
-    if (world->def.quasistatic && !solver->quasistatic)
-        return sinew_fail(
-            error, SINEW_ERROR_UNSUPPORTED,
-            "%s cannot be quasistatic: its update divides by the inertia, which is left out; use newton, qn, "
-            "admm or pd, or a dynamic world with damping",
-            solver->name);
-    for (int32_t i = 0; i < world->energy_count; i++)
-        if (world->energies[i].batch &&
-            !sinew_solver_accepts(world->def.solver.kind, world->energies[i].kind, why, sizeof why))
-            return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    return SINEW_OK;
-}
 
 static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
 {
@@ -159,9 +106,7 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     if (status != SINEW_OK || world->solver_ready)
         return status;
     sinew_world_predict(world);
-    status = check_pairs(world, error);
-    if (status == SINEW_OK && world->def.quasistatic)
-        status = check_held(world, error);
+    status = sinew_world_check(world, error);
     if (status == SINEW_OK) {
         /* Release with the old def's operations before the new def takes over. */
         sinew_solve_release(&world->solve);

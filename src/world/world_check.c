@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * world_check.c: what cannot be stepped, found before the first step.
+ *
+ * An equilibrium needs every piece of the world held against moving away as a whole: by a pin, by a position energy, or
+ * by an energy that joins it to a piece that is. Otherwise the objective has no minimum, or a force takes it to minus
+ * infinity. A piece that is held at one or two points may still turn about them. That is allowed: turning is bounded,
+ * so there is a minimum; under gravity it hangs. Where no force settles the angle the Hessian is singular and the step
+ * says so (SINEW_STEP_INDEFINITE).
+ *
+ * Known limits: pieces joined by weak constraints of one stiffness only (the other zero) count as joined, though they
+ * may slide.
+ */
+#include <stdio.h>
+
+#include "objective/pieces.h"
+#include "world/world.h"
+
+/* ---- Held ------------------------------------------------------------------------------------ */
+
+/* held[piece] = 1 where a particle of it is pinned or has a target */
+static void mark_held(const sinew_world *world, const int32_t *piece, uint8_t *held)
+{
+    const sinew_objective *o = &world->objective;
+    for (int32_t i = 0; i < world->particle_count; i++)
+        held[piece[i]] |= world->pinned[i];
+    for (int32_t t = 0; t < o->task_count; t++)
+        if (o->tasks[t].batch->ops->info.stencil == SINEW_STENCIL_VERTEX)
+            for (int32_t i = 0; i < o->tasks[t].chunk->slot_count; i++)
+                held[piece[o->tasks[t].batch->particle[o->tasks[t].chunk->first_slot + i]]] = 1;
+}
+
+static int32_t body_of(const sinew_world *world, int32_t particle)
+{
+    int32_t body = 0;
+    while (particle >= world->bodies[body].first + world->bodies[body].count)
+        body++;
+    return body;
+}
+
+/* Names the piece by its particle of the lowest outside number, its size and its bodies. */
+static sinew_status fail_free(const sinew_world *world, const int32_t *piece, int32_t which, sinew_error *error)
+{
+    int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX;
+    for (int32_t i = 0; i < world->particle_count; i++) {
+        if (piece[i] != which)
+            continue;
+        const int32_t body = body_of(world, i);
+        bodies += body != last;
+        last = body;
+        count++;
+        lowest = world->outside[i] < lowest ? world->outside[i] : lowest;
+    }
+    const int32_t body = body_of(world, lowest);
+    char more[48] = "";
+    if (bodies > 1)
+        snprintf(more, sizeof more, " and of %d more bod%s", bodies - 1, bodies > 2 ? "ies" : "y");
+    return sinew_fail(
+        error, SINEW_ERROR_DATA,
+        "quasistatic: a piece of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
+        "held by nothing, so that no equilibrium exists: no pin, no position energy, nothing that joins it to "
+        "what is held; pin some of its vertices or add position energies",
+        body, more, count, lowest, lowest - world->bodies[body].first);
+}
+
+static sinew_status check_held(const sinew_world *world, sinew_error *error)
+{
+    int32_t *piece = sinew_allocate(&world->allocator, (size_t)world->particle_count, sizeof *piece);
+    uint8_t *held = sinew_allocate_zero(&world->allocator, (size_t)world->particle_count, 1);
+    sinew_status status = piece && held ? SINEW_OK : sinew_fail_memory(error, "the pieces of the world");
+    if (status == SINEW_OK) {
+        sinew_objective_pieces(&world->objective, world->rest, piece);
+        mark_held(world, piece, held);
+    }
+    for (int32_t i = 0; status == SINEW_OK && i < world->particle_count; i++)
+        if (!held[piece[i]])
+            status = fail_free(world, piece, piece[i], error);
+    sinew_release(&world->allocator, piece);
+    sinew_release(&world->allocator, held);
+    return status;
+}
+
+/* ---- Solver ---------------------------------------------------------------------------------- */
+
+/* Names of the solvers that find equilibria, separated by commas. */
+static void list_static(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        if (info->quasistatic)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info->name);
+    }
+}
+
+static sinew_status check_mode(const sinew_world *world, sinew_error *error)
+{
+    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
+    char others[128];
+    if (world->def.quasistatic && !solver->quasistatic) {
+        list_static(others, sizeof others);
+        return sinew_fail(
+            error, SINEW_ERROR_UNSUPPORTED,
+            "%s cannot be quasistatic: without the masses, which an equilibrium leaves out, its update divides "
+            "by zero; use one of %s, or a dynamic world with damping",
+            solver->name, others);
+    }
+    if (!world->def.quasistatic && solver->static_only)
+        return sinew_fail(
+            error, SINEW_ERROR_UNSUPPORTED,
+            "%s finds equilibria only: its time is a pseudo-time; make the world quasistatic, or use xpbd",
+            solver->name);
+    return SINEW_OK;
+}
+
+sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
+{
+    char why[sizeof error->text];
+    sinew_status status = check_mode(world, error);
+    for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
+        if (world->energies[i].batch &&
+            !sinew_solver_accepts(world->def.solver.kind, world->energies[i].kind, why, sizeof why))
+            status = sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
+    if (status == SINEW_OK && world->def.quasistatic)
+        status = check_held(world, error);
+    return status;
+}

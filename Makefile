@@ -3,6 +3,7 @@
 #   make           both libraries and both commands: build/release/sinew, build/release/sinew-single
 #   make demo      runs a few scenes into build/demo and says what to open
 #   make test      everything that must hold: checks, thread, address and undefined behaviour sanitizers, tests
+#   make sanitize  the address and undefined behaviour sanitizers in single precision, which make test leaves out
 #   make check     the tests alone, in the release build: the quick way while working
 #   make bench     ratios measured within one run (bench/)
 #   make lint      rooms, format, compiler warnings, cppcheck, clang-tidy
@@ -18,7 +19,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 
-.PHONY: all setup setup-test demo test check bench lint format fuzz install clean
+.PHONY: all setup setup-test demo test sanitize check bench lint format fuzz install clean
 
 all: setup
 	@tools/build $(PRESET) -j $(JOBS) --target product
@@ -42,6 +43,10 @@ test: setup-test
 	@tools/build asan -j $(JOBS)
 	@tools/ctest asan -j $(JOBS)
 	@tools/ctest release -j $(JOBS)
+
+sanitize: setup-test
+	@tools/build asan-single -j $(JOBS)
+	@tools/ctest asan-single -j $(JOBS)
 
 check: setup-test
 	@tools/build release -j $(JOBS)

@@ -314,14 +314,50 @@ static void reference_reduced(const sample *s, int lane, double *z)
         }
 }
 
+/* The rotation Q of a tet's rest shape, in which z = F Q: z at rest. Column after column, as z. */
+static void frame_of(sample *s, int lane, double *Q)
+{
+    for (int a = 0; a < s->n; a++)
+        for (int c = 0; c < 3; c++)
+            s->x[4 * (lane * s->n + a) + c] = (sinew_real)s->rest[lane][3 * a + c];
+    get_reduced(s, lane, Q);
+}
+
+/* zQ = z Q, both column after column */
+static void turn_frame(const double *z, const double *Q, double *zQ)
+{
+    for (int r = 0; r < 3; r++)
+        for (int i = 0; i < 3; i++) {
+            zQ[3 * r + i] = 0;
+            for (int k = 0; k < 3; k++)
+                zQ[3 * r + i] += z[3 * k + i] * Q[3 * r + k];
+        }
+}
+
+static void check_frame(const sample *s, int lane, const double *Q)
+{
+    for (int r = 0; r < 3; r++)
+        for (int q = 0; q < 3; q++) {
+            const double dot = Q[3 * r] * Q[3 * q] + Q[3 * r + 1] * Q[3 * q + 1] + Q[3 * r + 2] * Q[3 * q + 2];
+            HOLDS(s, lane, fabs(dot - (r == q)) <= 40 * EXACT);
+        }
+    HOLDS(s, lane, reference_det(Q) > 0);
+}
+
 static void check_reduce(sample *s, uint32_t *seed)
 {
     for (int lane = 0; lane < s->W; lane++) {
-        double z[Z_MOST], expected[Z_MOST];
+        double z[Z_MOST], expected[Z_MOST], Q[Z_MOST], F[Z_MOST];
+        if (s->n == 4) {
+            frame_of(s, lane, Q);
+            check_frame(s, lane, Q);
+        }
         for (int i = 0; i < 4 * s->n; i++)
             s->x[4 * lane * s->n + i] = (sinew_real)(i % 4 < 3 ? next_random(seed) : 0);
         get_reduced(s, lane, z);
-        reference_reduced(s, lane, expected);
+        reference_reduced(s, lane, s->n == 4 ? F : expected);
+        if (s->n == 4)
+            turn_frame(F, Q, expected);
         for (int i = 0; i < 3 * s->R; i++)
             HOLDS(s, lane, fabs(z[i] - expected[i]) <= 10 * EXACT * (1 + norm_of(expected, 3 * s->R)));
     }
@@ -336,10 +372,12 @@ static void reduction_is_linear_map_of_rest_shape(void **unused)
 /* dE/ds at F = diag(s, 1, 1) */
 static double slope_at(sample *s, int lane, double stretch)
 {
-    const double z[Z_MOST] = {stretch, 0, 0, 0, 1, 0, 0, 0, 1};
-    double gradient[Z_MOST];
+    const double F[Z_MOST] = {stretch, 0, 0, 0, 1, 0, 0, 0, 1};
+    double Q[Z_MOST], z[Z_MOST], gradient[Z_MOST];
+    frame_of(s, lane, Q);
+    turn_frame(F, Q, z);
     psi_at(s, lane, z, gradient);
-    return gradient[0];
+    return gradient[0] * Q[0] + gradient[3] * Q[3] + gradient[6] * Q[6];
 }
 
 /* Midpoints: the library's Simpson rule uses other points. */

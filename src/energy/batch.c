@@ -47,21 +47,12 @@ static bool allocate_arrays(const sinew_allocator *allocator, sinew_batch *batch
 
 /* Copies one element into its lane; a filler keeps everything but the weight. */
 static void fill_lane(sinew_batch *batch, int32_t place, int32_t element, bool filler, const int32_t *particles,
-                      const sinew_real *data, int32_t *local, int32_t *stamp, int32_t chunk_index)
+                      const sinew_real *data, const int32_t *local)
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     const size_t D = (size_t)batch->ops->data_count, group = (size_t)place / W, lane = (size_t)place % W;
-    sinew_chunk *chunk = &batch->chunks[chunk_index];
-    for (size_t a = 0; a < n; a++) {
-        int32_t particle = particles[(size_t)element * n + a];
-        if (stamp[particle] != chunk_index) {
-            stamp[particle] = chunk_index;
-            local[particle] = chunk->slot_count;
-            batch->particle[batch->slot_count++] = particle;
-            chunk->slot_count++;
-        }
-        batch->vertex[(group * n + a) * W + lane] = local[particle];
-    }
+    for (size_t a = 0; a < n; a++)
+        batch->vertex[(group * n + a) * W + lane] = local[particles[(size_t)element * n + a]];
     for (size_t d = 0; d < D; d++)
         batch->data[(group * D + d) * W + lane] = data[(size_t)element * D + d];
     batch->element[place] = filler ? -1 : element;
@@ -69,6 +60,35 @@ static void fill_lane(sinew_batch *batch, int32_t place, int32_t element, bool f
         batch->data[group * D * W + lane] = 0;
     else
         batch->place[element] = place;
+}
+
+static int compare_particles(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The slots of a chunk follow its particles in ascending order: who goes through the particles one after the other
+ * finds their slots one after the other, too. */
+static void number_particles(sinew_batch *batch, int32_t chunk_index, const sort_key *keys, int32_t count,
+                             const int32_t *particles, int32_t *local, int32_t *stamp)
+{
+    const int32_t n = batch->ops->info.vertex_count;
+    int32_t *own = batch->particle + batch->slot_count, found = 0;
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t a = 0; a < n; a++) {
+            int32_t particle = particles[(size_t)keys[i].element * (size_t)n + (size_t)a];
+            if (stamp[particle] == chunk_index)
+                continue;
+            stamp[particle] = chunk_index;
+            own[found++] = particle;
+        }
+    qsort(own, (size_t)found, sizeof own[0], compare_particles);
+    for (int32_t i = 0; i < found; i++)
+        local[own[i]] = i;
+    batch->chunks[chunk_index].first_slot = batch->slot_count;
+    batch->chunks[chunk_index].slot_count = found;
+    batch->slot_count += found;
 }
 
 /* The elements of a chunk go to lanes with a stride, so that those of one group are far apart and rarely share a
@@ -83,14 +103,13 @@ static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sort_key *
         count = SINEW_CHUNK_ELEMENTS;
     chunk->first_group = first / batch->width;
     chunk->group_count = (count + batch->width - 1) / batch->width;
-    chunk->first_slot = batch->slot_count;
-    chunk->slot_count = 0;
+    number_particles(batch, chunk_index, keys + first, count, particles, local, stamp);
     for (int32_t group = 0; group < chunk->group_count; group++)
         for (int32_t lane = 0; lane < batch->width; lane++) {
             int32_t i = lane * chunk->group_count + group;
             bool filler = i >= count;
             fill_lane(batch, (chunk->first_group + group) * batch->width + lane,
-                      keys[first + (filler ? group : i)].element, filler, particles, data, local, stamp, chunk_index);
+                      keys[first + (filler ? group : i)].element, filler, particles, data, local);
         }
 }
 

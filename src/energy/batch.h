@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "energy/energy.h"
 
-#define SINEW_CHUNK_ELEMENTS 512 /* a multiple of every lane width */
+#define SINEW_CHUNK_ELEMENTS 1024 /* a multiple of every lane width */
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;

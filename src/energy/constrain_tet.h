@@ -14,20 +14,20 @@
 #include "energy/tet.h"
 
 /* F of the group's points in c. */
-KERNEL_INLINE void constrain_deformation(const constrained *c, const lane rest[9], lane F[9])
+KERNEL_INLINE void constrain_deformation(const constrained *c, const lane lower[6], lane F[9])
 {
     lane Ds[9];
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             Ds[3 * i + a] = c->x[4 * (a + 1) + i] - c->x[i];
-    multiply3(Ds, rest, F);
+    multiply3_lower(Ds, lower, F);
 }
 
 /* The gradient of C over the vertices from dC/dF. */
-KERNEL_INLINE void constrain_gradient(const lane P[9], const lane rest[9], constrained *c)
+KERNEL_INLINE void constrain_gradient(const lane P[9], const lane lower[6], constrained *c)
 {
     lane f[9];
-    multiply3_nt(P, rest, f);
+    multiply3_lower_t(P, lower, f);
     for (int i = 0; i < 3; i++) {
         c->gradient[i] = -(f[3 * i] + f[3 * i + 1] + f[3 * i + 2]);
         for (int a = 0; a < 3; a++)
@@ -44,32 +44,64 @@ KERNEL_INLINE lane no_offset(const sinew_real *material)
     return lane_set(0);
 }
 
+/* One group, its points in c, with psi and P = dpsi/dF per unit of the modulus. */
+KERNEL_INLINE void tet_constrain_group(const sinew_kernel *kernel, int32_t group, int constraint_count,
+                                       const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
+{
+    const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    /* Where the energy is not defined there is no constraint to go by. */
+    const lane_mask defined = lane_le(psi, huge);
+    const lane root = lane_sqrt(lane_max(2 * (psi + shift), zero));
+    const lane C = lane_select(defined, whole ? psi : root, zero);
+    const lane scale = whole ? lane_set(1) : 1 / lane_max(root, tiny);
+    lane lower[6];
+    for (int i = 0; i < 9; i++)
+        P[i] = lane_select(defined, scale * P[i], zero);
+    load_lanes(data + TET_LOWER * LANES, 6, lower);
+    constrain_gradient(P, lower, c);
+    constrain_apply(kernel, group, group_vertex(kernel, group, 4), 4, C, lane_load(data), false,
+                    group_lambda(kernel, group, constraint_count), c);
+}
+
+/* Groups that share no vertex go a tile at a time, as in tet_evaluate. rotated: NULL, or goes before stress. */
+KERNEL_INLINE void tet_any_constrain(const sinew_kernel *kernel, int data_count, int constraint_count,
+                                     tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
+{
+    const bool soft = kernel->compliance > 0;
+    const int32_t step = kernel->apart ? TET_TILE : 1;
+    constrained c[TET_TILE];
+    lane F[TET_TILE][9], R[TET_TILE][9];
+    for (int32_t first = 0; first < kernel->group_count; first += step) {
+        const int32_t left = kernel->group_count - first, count = left < step ? left : step;
+        for (int32_t k = 0; k < count; k++) {
+            lane lower[6];
+            constrain_gather(kernel->xw, group_vertex(kernel, first + k, 4), 4, &c[k]);
+            load_lanes(group_data(kernel, first + k, data_count) + TET_LOWER * LANES, 6, lower);
+            constrain_deformation(&c[k], lower, F[k]);
+        }
+        if (rotated)
+            sinew_polar3_tile(count, (const lane(*)[9])F, R);
+        for (int32_t k = 0; k < count; k++) {
+            const sinew_real *data = group_data(kernel, first + k, data_count), *material = data + TET_MATERIAL * LANES;
+            lane P[9];
+            const lane psi = rotated ? rotated(F[k], R[k], material, P) : stress(F[k], material, P);
+            tet_constrain_group(kernel, first + k, constraint_count, data, psi, P,
+                                soft ? offset(material) : lane_set(0), &c[k]);
+        }
+    }
+}
+
 KERNEL_INLINE void tet_constrain(const sinew_kernel *kernel, int data_count, int constraint_count, tet_stress *stress,
                                  tet_offset *offset)
 {
-    const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
-    const bool soft = kernel->compliance > 0;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
-        const int32_t *vertex = group_vertex(kernel, group, 4);
-        constrained c;
-        lane rest[9], F[9], P[9];
-        constrain_gather(kernel->xw, vertex, 4, &c);
-        load_lanes(data + TET_REST * LANES, 9, rest);
-        constrain_deformation(&c, rest, F);
-        const lane psi = stress(F, data + TET_MATERIAL * LANES, P), weight = lane_load(data);
-        /* Where the energy is not defined there is no constraint to go by. */
-        const lane_mask defined = lane_le(psi, huge);
-        const lane shift = soft ? offset(data + TET_MATERIAL * LANES) : zero;
-        const lane root = lane_sqrt(lane_max(2 * (psi + shift), zero));
-        const bool whole = kernel->form == SINEW_FORM_ENERGY;
-        const lane C = lane_select(defined, whole ? psi : root, zero);
-        const lane scale = whole ? lane_set(1) : 1 / lane_max(root, tiny);
-        for (int i = 0; i < 9; i++)
-            P[i] = lane_select(defined, scale * P[i], zero);
-        constrain_gradient(P, rest, &c);
-        constrain_apply(kernel, group, vertex, 4, C, weight, false, group_lambda(kernel, group, constraint_count), &c);
-    }
+    tet_any_constrain(kernel, data_count, constraint_count, stress, NULL, offset);
+}
+
+KERNEL_INLINE void tet_rotated_constrain(const sinew_kernel *kernel, int data_count, int constraint_count,
+                                         tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
+{
+    tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);
 }
 
 #endif

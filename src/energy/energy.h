@@ -58,6 +58,7 @@ typedef struct sinew_kernel {
     const sinew_real *x_old; /* [particle][4] q_n, for damping; NULL without */
     sinew_real damping;      /* beta of XPBD (26), s: alpha_tilde beta / h */
     int32_t form;            /* SINEW_FORM_... */
+    bool apart;              /* groups share no vertex with each other, or changes go to dx: they may be read ahead */
 } sinew_kernel;
 
 /* How an energy is turned into constraints. */
@@ -101,7 +102,8 @@ typedef struct sinew_energy_ops {
     void (*determinants)(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted);
 
     /* Reduced coordinates, for projective methods and their relatives: z = D x has row_count rows, row r being the
-     * 3-vector sum_a d[r][a] x_a. A tet's rows are the columns of F, an edge's the one difference of its ends. */
+     * 3-vector sum_a d[r][a] x_a. A tet's rows are the columns of F Q, Q a rotation of its rest
+     * shape (tet.h), an edge's the one difference of its ends. */
     int32_t row_count;                          /* 0: none */
     void (*reduce)(const sinew_kernel *kernel); /* rows = d */
     /* weights = k such that psi = k/2 |z - proj z|^2 where the energy can project, else the k whose quadratic fits it

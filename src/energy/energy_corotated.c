@@ -21,14 +21,13 @@ static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_
 static const char *prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
-    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE lane rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
 {
     const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    lane R[9], C[9];
-    sinew_polar3(F, R);
+    lane C[9];
     const lane growth = cofactor3(F, C) - 1;
     lane distance[9];
     for (int i = 0; i < 9; i++) {
@@ -36,6 +35,13 @@ KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9]
         P[i] = 2 * distance[i] + ratio * growth * C[i];
     }
     return norm3(distance) + half * ratio * growth * growth;
+}
+
+KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+{
+    lane R[9];
+    sinew_polar3(F, R);
+    return rotated_stress(F, R, material, P);
 }
 
 KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
@@ -51,12 +57,12 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 static double value(const sinew_kernel *kernel)
 {
-    return tet_value(kernel, DATA_COUNT, stress);
+    return tet_rotated_value(kernel, DATA_COUNT, stress, rotated_stress);
 }
 
 static double gradient(const sinew_kernel *kernel)
 {
-    return tet_gradient(kernel, DATA_COUNT, stress);
+    return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
 }
 
 static void linearise(const sinew_kernel *kernel)
@@ -86,7 +92,7 @@ static void local_prox(const sinew_kernel *kernel)
 
 static void constrain(const sinew_kernel *kernel)
 {
-    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+    tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {

@@ -6,26 +6,37 @@
  *
  * PBNG (38), (39). Quadratic in the positions, its Hessian constant and positive semi-definite. Not invariant under
  * rotation: a turned element swells. For small displacements, and as the reference that others are compared with.
+ *
+ * Kernels hold F Q, Q the frame of the rest shape (tet.h): F = (F Q) Q^T, and what is a derivative by F Q is P Q.
  */
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
 
 enum {
-    DATA_COUNT = TET_MATERIAL + 1
-}; /* lambda / mu */
+    RATIO = 0,
+    FRAME = 1,
+    DATA_COUNT = TET_MATERIAL + FRAME + 9
+}; /* lambda / mu, Q */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
 static const char *prepare(const sinew_element *element, sinew_real *data)
 {
-    data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
-    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+    double frame[9];
+    const char *refusal = sinew_tet_prepare(element, lame_mu(element->parameters), data, frame);
+    data[TET_MATERIAL + RATIO] = (sinew_real)lame_ratio(element->parameters);
+    for (int i = 0; !refusal && i < 9; i++)
+        data[TET_MATERIAL + FRAME + i] = (sinew_real)frame[i];
+    return refusal;
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE lane stress(const lane FQ[9], const sinew_real *material, lane PQ[9])
 {
     const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
+    lane Q[9], F[9], P[9];
+    load_lanes(material + FRAME * LANES, 9, Q);
+    multiply3_nt(FQ, Q, F);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* 2 e */
@@ -35,6 +46,7 @@ KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9]
     const lane psi = half * half * norm3(P) + half * ratio * trace * trace;
     for (int i = 0; i < 3; i++)
         P[4 * i] += ratio * trace;
+    multiply3(P, Q, PQ);
     return psi;
 }
 
@@ -56,15 +68,19 @@ static void linearise(const sinew_kernel *kernel)
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
         const lane ratio = lane_load(data + TET_MATERIAL * LANES);
         tet_tangent tangent;
-        lane rest[9];
-        load_lanes(data + TET_REST * LANES, 9, rest);
+        lane lower[6], Q[9], turned[9], W[9];
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
+        for (int i = 0; i < 9; i++)
+            turned[i] = Q[3 * (i % 3) + i / 3];
+        lower_multiply3(lower, turned, W);
         for (int i = 0; i < 3; i++) {
             tangent.A[i] = 2 + ratio;
             tangent.A[3 + i] = ratio;
             tangent.s[i] = one;
             tangent.t[i] = one;
         }
-        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), identity, rest, &tangent);
+        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), identity, W, &tangent);
     }
 }
 
@@ -78,9 +94,13 @@ static void reduce(const sinew_kernel *kernel)
     tet_reduce(kernel, DATA_COUNT);
 }
 
+/* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is a line already. */
 static void stiffness(const sinew_kernel *kernel)
 {
-    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+        lane_store(kernel->weights + group * LANES, (2 + lane_load(data + TET_MATERIAL * LANES)) * lane_load(data));
+    }
 }
 
 /* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y stays. */
@@ -92,18 +112,21 @@ static void local_prox(const sinew_kernel *kernel)
         const lane ratio = lane_load(data + TET_MATERIAL * LANES), w = lane_load(data);
         const lane w2 = lane_load(kernel->weights + group * LANES);
         const lane r = w2 / lane_select(lane_eq(w, zero), one, w), share = r / (2 + r);
-        lane rest[9], F[9], Y[9], Z[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, rest, F);
-        load_lanes(group_dual(kernel, group, 9), 9, Y);
+        lane lower[6], Q[9], F[9], YQ[9], Y[9], Z[9], ZQ[9];
+        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
+        load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
+        load_lanes(group_dual(kernel, group, 9), 9, YQ);
         for (int i = 0; i < 9; i++)
-            Y[i] += F[i];
+            YQ[i] += F[i];
+        multiply3_nt(YQ, Q, Y);
         const lane trace = r * (Y[0] + Y[4] + Y[8] - 3) / (2 + r + 3 * ratio);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
                 const lane even = half * (Y[3 * i + j] + Y[3 * j + i]), odd = half * (Y[3 * i + j] - Y[3 * j + i]);
                 Z[3 * i + j] = i == j ? 1 + share * (even - 1) - ratio * trace / (2 + r) : share * even + odd;
             }
-        tet_prox_finish(kernel, group, data, F, Y, Z, rest);
+        multiply3(Z, Q, ZQ);
+        tet_prox_finish(kernel, group, data, F, YQ, ZQ, lower);
     }
 }
 

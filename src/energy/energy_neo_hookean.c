@@ -45,7 +45,7 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
     if (!matched && 3 * ratio <= 1)
         return "matched = no needs poisson > 0.125, below which the rest shape is unstable; raise it or set matched";
     data[TET_MATERIAL] = (sinew_real)(matched ? ratio + 1 : ratio);
-    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
 KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
@@ -118,18 +118,18 @@ static void constrain_split(const sinew_kernel *kernel)
         sinew_real *lambda = group_lambda(kernel, group, CONSTRAINT_COUNT);
         const lane weight = lane_load(data), ratio = lane_load(data + TET_MATERIAL * LANES);
         constrained c;
-        lane rest[9], F[9], P[9];
+        lane lower[6], F[9], P[9];
         constrain_gather(kernel->xw, vertex, 4, &c);
-        load_lanes(data + TET_REST * LANES, 9, rest);
-        constrain_deformation(&c, rest, F);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
         const lane size = lane_sqrt(norm3(F)), inverse = 1 / lane_max(size, tiny);
         for (int i = 0; i < 9; i++)
             P[i] = inverse * F[i];
-        constrain_gradient(P, rest, &c);
+        constrain_gradient(P, lower, &c);
         constrain_apply(kernel, group, vertex, 4, size, weight, false, lambda, &c);
-        constrain_deformation(&c, rest, F);
+        constrain_deformation(&c, lower, F);
         const lane growth = cofactor3(F, P) - 1;
-        constrain_gradient(P, rest, &c);
+        constrain_gradient(P, lower, &c);
         constrain_apply(kernel, group, vertex, 4, hard ? growth : growth - 1 / ratio, weight * ratio, hard,
                         lambda + LANES, &c);
     }

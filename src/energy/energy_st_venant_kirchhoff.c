@@ -20,7 +20,7 @@ static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_
 static const char *prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
-    return sinew_tet_prepare(element, lame_mu(element->parameters), data);
+    return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
 KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])

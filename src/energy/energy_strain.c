@@ -28,17 +28,22 @@ static const sinew_parameter parameters[] = {
 
 static const char *prepare(const sinew_element *element, sinew_real *data)
 {
-    return sinew_tet_prepare(element, (double)element->parameters[0], data);
+    return sinew_tet_prepare(element, (double)element->parameters[0], data, NULL);
+}
+
+KERNEL_INLINE lane rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
+{
+    (void)material;
+    for (int i = 0; i < 9; i++)
+        P[i] = F[i] - R[i];
+    return lane_set((sinew_real)0.5) * norm3(P);
 }
 
 KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
 {
-    (void)material;
     lane R[9];
     sinew_polar3(F, R);
-    for (int i = 0; i < 9; i++)
-        P[i] = F[i] - R[i];
-    return lane_set((sinew_real)0.5) * norm3(P);
+    return rotated_stress(F, R, material, P);
 }
 
 KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
@@ -56,12 +61,12 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 static double value(const sinew_kernel *kernel)
 {
-    return tet_value(kernel, DATA_COUNT, stress);
+    return tet_rotated_value(kernel, DATA_COUNT, stress, rotated_stress);
 }
 
 static double gradient(const sinew_kernel *kernel)
 {
-    return tet_gradient(kernel, DATA_COUNT, stress);
+    return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
 }
 
 static void linearise(const sinew_kernel *kernel)
@@ -87,16 +92,17 @@ static void stiffness(const sinew_kernel *kernel)
 /* g += w D^T R */
 static void local_project(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 4);
-        const lane weight = lane_load(data);
-        lane rest[9], F[9], R[9];
-        tet_deformation(kernel->x, vertex, data, rest, F);
-        sinew_polar3(F, R);
-        for (int i = 0; i < 9; i++)
-            R[i] *= weight;
-        tet_scatter(kernel->g, vertex, R, rest);
+    lane F[TET_TILE][9], R[TET_TILE][9];
+    for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
+        const int32_t count = tet_tile(kernel, first);
+        tet_gather_tile(kernel, first, count, DATA_COUNT, F);
+        sinew_polar3_tile(count, (const lane(*)[9])F, R);
+        for (int32_t k = 0; k < count; k++) {
+            const lane weight = lane_load(group_data(kernel, first + k, DATA_COUNT));
+            for (int i = 0; i < 9; i++)
+                R[k][i] *= weight;
+        }
+        tet_scatter_tile(kernel, first, count, DATA_COUNT, (const lane(*)[9])R);
     }
 }
 
@@ -107,7 +113,7 @@ static void local_prox(const sinew_kernel *kernel)
 
 static void constrain(const sinew_kernel *kernel)
 {
-    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+    tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {

@@ -15,30 +15,61 @@
 /* Flatter than this, det Dm / (longest edge)^3, a rest shape has no inverse worth the name. */
 #define FLATNESS_BOUND (16 * (double)LANE_EPSILON)
 
-const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data)
+static double dot(const double a[3], const double b[3])
 {
-    double D[9], longest = 0; /* columns are edges, as in Ds */
-    for (int a = 0; a < 3; a++) {
-        double length = 0;
-        for (int i = 0; i < 3; i++) {
-            D[3 * i + a] = (double)element->rest[3 * (a + 1) + i] - (double)element->rest[i];
-            length += D[3 * i + a] * D[3 * i + a];
-        }
-        longest = fmax(longest, sqrt(length));
-    }
-    double C[9]; /* cofactors: Dm^-1 = C^T / det */
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* to = a / |a|; returns |a| */
+static double unit(const double a[3], double to[3])
+{
+    const double length = sqrt(dot(a, a));
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            C[3 * i + j] = D[3 * i1 + j1] * D[3 * i2 + j2] - D[3 * i1 + j2] * D[3 * i2 + j1];
-        }
-    const double det = D[0] * C[0] + D[1] * C[1] + D[2] * C[2];
+        to[i] = a[i] / length;
+    return length;
+}
+
+/* Q by Gram-Schmidt from the last edge to the first, rows of q: q[2] along e3, q[1] in the plane of e2 and e3. */
+static void rest_frame(double edge[3][3], double q[3][3])
+{
+    unit(edge[2], q[2]);
+    double rest[3] = {edge[1][0], edge[1][1], edge[1][2]};
+    for (int pass = 0; pass < 2; pass++) { /* twice: as good as orthogonal for any two edges */
+        const double along = dot(q[2], rest);
+        for (int i = 0; i < 3; i++)
+            rest[i] -= along * q[2][i];
+    }
+    unit(rest, q[1]);
+    for (int i = 0; i < 3; i++)
+        q[0][i] = q[1][(i + 1) % 3] * q[2][(i + 2) % 3] - q[1][(i + 2) % 3] * q[2][(i + 1) % 3];
+}
+
+const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame)
+{
+    double edge[3][3], normal[3], q[3][3], longest = 0;
+    for (int a = 0; a < 3; a++) {
+        for (int i = 0; i < 3; i++)
+            edge[a][i] = (double)element->rest[3 * (a + 1) + i] - (double)element->rest[i];
+        longest = fmax(longest, sqrt(dot(edge[a], edge[a])));
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        normal[i] = edge[1][j] * edge[2][k] - edge[1][k] * edge[2][j];
+    }
+    const double det = dot(edge[0], normal);
     if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
         return "its rest shape has no volume; repair the mesh (sinew mesh check)";
+    rest_frame(edge, q);
+    /* T = Q^T Dm, its inverse row by row */
+    const double l00 = 1 / dot(q[0], edge[0]), l11 = 1 / dot(q[1], edge[1]), l22 = 1 / dot(q[2], edge[2]);
+    const double t10 = dot(q[1], edge[0]), t20 = dot(q[2], edge[0]), t21 = dot(q[2], edge[1]);
+    const double l10 = -t10 * l00 * l11, l21 = -t21 * l11 * l22, l20 = -(t20 * l00 + t21 * l10) * l22;
+    const double lower[6] = {l00, l10, l11, l20, l21, l22};
     data[TET_WEIGHT] = (sinew_real)(modulus * fabs(det) / 6);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            data[TET_REST + 3 * i + j] = (sinew_real)(C[3 * j + i] / det);
+    for (int i = 0; i < 6; i++)
+        data[TET_LOWER + i] = (sinew_real)lower[i];
+    for (int i = 0; frame && i < 9; i++)
+        frame[i] = q[i % 3][i / 3];
     return NULL;
 }
 
@@ -73,7 +104,8 @@ void sinew_tet_product(const sinew_kernel *kernel)
         multiply3_tn(U, dF, M);
         apply(tangent, M, N);
         multiply3(U, N, dP);
-        tet_scatter(kernel->g, vertex, dP, W);
+        multiply3_nt(dP, W, D);
+        tet_scatter_forces(kernel->g, vertex, D);
     }
 }
 

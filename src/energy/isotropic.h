@@ -87,8 +87,8 @@ KERNEL_INLINE void isotropic_linearise(const sinew_kernel *kernel, int data_coun
     const lane half = lane_set((sinew_real)0.5);
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, data_count);
-        lane rest[9], F[9], U[9], sigma[3], V[9], W[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, rest, F);
+        lane lower[6], F[9], U[9], sigma[3], V[9], W[9];
+        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
         sinew_svd3(F, U, sigma, V);
         isotropic_eigen eigen;
         curvature(sigma, data + TET_MATERIAL * LANES, &eigen);
@@ -101,7 +101,7 @@ KERNEL_INLINE void isotropic_linearise(const sinew_kernel *kernel, int data_coun
             tangent.s[pair] = half * (eigen.even[pair] + eigen.odd[pair]);
             tangent.t[pair] = half * (eigen.even[pair] - eigen.odd[pair]);
         }
-        multiply3(rest, V, W);
+        lower_multiply3(lower, V, W);
         tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), U, W, &tangent);
     }
 }

@@ -31,6 +31,38 @@ KERNEL_INLINE void multiply3_nt(const lane A[9], const lane B[9], lane C[9])
             C[3 * i + j] = A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
 }
 
+/* Lower triangular matrices are {l00, l10, l11, l20, l21, l22}. C = A L */
+KERNEL_INLINE void multiply3_lower(const lane A[9], const lane L[6], lane C[9])
+{
+    for (int i = 0; i < 3; i++) {
+        const lane *a = A + 3 * i;
+        C[3 * i] = a[0] * L[0] + a[1] * L[1] + a[2] * L[3];
+        C[3 * i + 1] = a[1] * L[2] + a[2] * L[4];
+        C[3 * i + 2] = a[2] * L[5];
+    }
+}
+
+/* C = A L^T */
+KERNEL_INLINE void multiply3_lower_t(const lane A[9], const lane L[6], lane C[9])
+{
+    for (int i = 0; i < 3; i++) {
+        const lane *a = A + 3 * i;
+        C[3 * i] = a[0] * L[0];
+        C[3 * i + 1] = a[0] * L[1] + a[1] * L[2];
+        C[3 * i + 2] = a[0] * L[3] + a[1] * L[4] + a[2] * L[5];
+    }
+}
+
+/* C = L B */
+KERNEL_INLINE void lower_multiply3(const lane L[6], const lane B[9], lane C[9])
+{
+    for (int j = 0; j < 3; j++) {
+        C[j] = L[0] * B[j];
+        C[3 + j] = L[1] * B[j] + L[2] * B[3 + j];
+        C[6 + j] = L[3] * B[j] + L[4] * B[3 + j] + L[5] * B[6 + j];
+    }
+}
+
 /* C = cof F = d det F / dF; returns det F. */
 KERNEL_INLINE lane cofactor3(const lane F[9], lane C[9])
 {

@@ -20,18 +20,22 @@
 #define PROX_HALVINGS   30
 #define FIT_INTERVALS   32 /* Simpson's rule */
 
-/* rows[r][a]: F e_r = sum_a d[r][a] x_a with d[r][a] = Bm[a-1][r], d[r][0] = -sum */
+/* rows[r][a]: F e_r = sum_a d[r][a] x_a with d[r][a] = L[a-1][r], d[r][0] = -sum */
 KERNEL_INLINE void tet_reduce(const sinew_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, data_count);
         sinew_real *rows = kernel->rows + (size_t)group * 12 * LANES;
-        lane rest[9];
-        load_lanes(data + TET_REST * LANES, 9, rest);
+        lane l[6];
+        load_lanes(data + TET_LOWER * LANES, 6, l);
         for (int r = 0; r < 3; r++) {
-            lane_store(rows + (4 * r) * LANES, -(rest[r] + rest[3 + r] + rest[6 + r]));
-            for (int a = 0; a < 3; a++)
-                lane_store(rows + (4 * r + a + 1) * LANES, rest[3 * a + r]);
+            lane sum = lane_set(0);
+            for (int a = 0; a < 3; a++) {
+                const lane entry = a < r ? lane_set(0) : l[a * (a + 1) / 2 + r];
+                lane_store(rows + (4 * r + a + 1) * LANES, entry);
+                sum += entry;
+            }
+            lane_store(rows + (4 * r) * LANES, -sum);
         }
     }
 }
@@ -208,7 +212,7 @@ KERNEL_INLINE sinew_real *group_dual(const sinew_kernel *kernel, int32_t group, 
 
 /* u = Y - Z, g += w2 D^T (Z - u - F); nothing for elements that only fill up a group. */
 KERNEL_INLINE void tet_prox_finish(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
-                                   const lane Y[9], const lane Z[9], const lane rest[9])
+                                   const lane Y[9], const lane Z[9], const lane lower[6])
 {
     const lane zero = lane_set(0), w2 = lane_load(kernel->weights + group * LANES);
     /* A filler's local problem has no weight and may run off to infinity, which times zero is not zero. */
@@ -219,7 +223,7 @@ KERNEL_INLINE void tet_prox_finish(const sinew_kernel *kernel, int32_t group, co
         P[i] = lane_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
     }
     store_lanes(group_dual(kernel, group, 9), 9, u);
-    tet_scatter(kernel->g, group_vertex(kernel, group, 4), P, rest);
+    tet_scatter(kernel->g, group_vertex(kernel, group, 4), P, lower);
 }
 
 KERNEL_INLINE void isotropic_prox(const sinew_kernel *kernel, int data_count, tet_stress *stress,
@@ -227,8 +231,8 @@ KERNEL_INLINE void isotropic_prox(const sinew_kernel *kernel, int data_count, te
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, data_count);
-        lane rest[9], F[9], Y[9], Z[9], U[9], V[9], s0[3], s[3];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, rest, F);
+        lane lower[6], F[9], Y[9], Z[9], U[9], V[9], s0[3], s[3];
+        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
         load_lanes(group_dual(kernel, group, 9), 9, Y);
         for (int i = 0; i < 9; i++)
             Y[i] += F[i];
@@ -241,7 +245,7 @@ KERNEL_INLINE void isotropic_prox(const sinew_kernel *kernel, int data_count, te
             for (int j = 0; j < 3; j++)
                 U[3 * i + j] *= s[j];
         multiply3_nt(U, V, Z);
-        tet_prox_finish(kernel, group, data, F, Y, Z, rest);
+        tet_prox_finish(kernel, group, data, F, Y, Z, lower);
     }
 }
 

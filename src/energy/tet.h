@@ -2,20 +2,25 @@
  *
  * tet.h: what all energies on tetrahedra share: from positions to F, from the stress P to forces, the tangent.
  *
- *     Ds = [x1-x0  x2-x0  x3-x0]     F = Ds Bm,  Bm = Dm^-1 of the rest shape          thesis (3.12)
- *     E  = w psi(F)                  [f1 f2 f3] = w P Bm^T,  f0 = -(f1 + f2 + f3),  P = dpsi/dF
+ *     Ds = [x1-x0  x2-x0  x3-x0]     F = Ds L,  L = (Q^T Dm)^-1 of the rest shape        thesis (3.12)
+ *     E  = w psi(F)                  [f1 f2 f3] = w P L^T,  f0 = -(f1 + f2 + f3),  P = dpsi/dF
+ *
+ * The rotation Q turns each rest shape so that Dm, and with it its inverse, is lower triangular: x3-x0 along the third
+ * axis, x2-x0 in the plane of the last two. An isotropic energy does not see it, psi(F Q) = psi(F), and the element is
+ * left with six numbers in place of nine: a third less to read from memory and to multiply. F at rest is Q, not 1. The
+ * linear energy, which is not isotropic for large F, keeps Q and turns back.
  *
  * psi is written per unit of one modulus (mu, or the stiffness): the weight w = modulus x rest volume carries the unit,
- * and a material is left with one pure number. Data: w, Bm (9), then the material's own numbers.
+ * and a material is left with one pure number. Data: w, L (6), then the material's own numbers.
  *
  * The tangent. In the frames U, V of F = U diag(sigma) V^T the 9x9 matrix dP/dF of an isotropic energy falls apart into
  * one 3x3 block A for the diagonal and, per pair i < j, a 2x2 block [s t; t s] for the entries ij and ji. So 30 lanes
- * hold it: U, W = Bm V, and w (A, s, t). The full symmetric matrix would take 45 and need Bm beside; the product
+ * hold it: U, W = L V, and w (A, s, t). The full symmetric matrix would take 45 and need L beside; the product
  *
  *     H p:   M = U^T (Ds(p) W),  N = (A, s, t) M,  f = (U N) W^T
  *
  * is 108 multiply-adds and some 20 more against 135, and a Newton step streams the tangent through memory in each
- * product, so 30 against 54 numbers count for more. The linear energy has the same form with U = V = 1.
+ * product, so 30 against 51 numbers count for more. The linear energy has the same form with U = 1, V = Q^T.
  *
  * A tetrahedron numbered inside out is the same tetrahedron: F and |volume| do not depend on the order of vertices.
  */
@@ -23,11 +28,12 @@
 #define SINEW_TET_H
 
 #include "energy/matrix3.h"
+#include "math/decompose.h"
 
 enum {
     TET_WEIGHT = 0,
-    TET_REST = 1,
-    TET_MATERIAL = 10
+    TET_LOWER = 1,
+    TET_MATERIAL = 7
 }; /* data */
 enum {
     TET_U = 0,
@@ -47,13 +53,15 @@ typedef struct tet_tangent {
 
 /* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TET_MATERIAL on. */
 typedef lane tet_stress(const lane F[9], const sinew_real *material, lane P[9]);
+/* The same of a material that needs the rotation R nearest to F, and is given it. */
+typedef lane tet_rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9]);
 
 #define sinew_tet_prepare SINEW_LANE_SYMBOL(sinew_tet_prepare)
 #define sinew_tet_product SINEW_LANE_SYMBOL(sinew_tet_product)
 #define sinew_tet_hessian SINEW_LANE_SYMBOL(sinew_tet_hessian)
 
-/* data = modulus x rest volume, Bm. NULL or why not. */
-const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data);
+/* data = modulus x rest volume, L. NULL or why not. `frame` is NULL or gets Q, row-major. */
+const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
 
@@ -69,78 +77,113 @@ KERNEL_INLINE void tet_edges(const sinew_real *x, const int32_t *vertex, lane D[
     }
 }
 
-/* F of one group, whose Bm is left in rest. */
-KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, lane rest[9],
+/* F of one group, whose L is left in lower. */
+KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, lane lower[6],
                                    lane F[9])
 {
     lane Ds[9];
     tet_edges(x, vertex, Ds);
-    load_lanes(data + TET_REST * LANES, 9, rest);
-    multiply3(Ds, rest, F);
+    load_lanes(data + TET_LOWER * LANES, 6, lower);
+    multiply3_lower(Ds, lower, F);
 }
 
-/* g += the four nodal vectors [f1 f2 f3] = P B^T, f0 = -(f1 + f2 + f3). */
-KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const lane P[9], const lane B[9])
+/* g += the four nodal vectors: the columns of f, and before them f0 = -(f1 + f2 + f3). */
+KERNEL_INLINE void tet_scatter_forces(sinew_real *g, const int32_t *vertex, const lane f[9])
 {
-    lane f[9], f0[3];
-    multiply3_nt(P, B, f);
-    for (int i = 0; i < 3; i++)
-        f0[i] = -(f[3 * i] + f[3 * i + 1] + f[3 * i + 2]);
-    lane_scatter_point(g, vertex, f0);
-    for (int a = 0; a < 3; a++) {
-        const lane fa[3] = {f[a], f[3 + a], f[6 + a]};
-        lane_scatter_point(g, vertex + (a + 1) * LANES, fa);
-    }
+    const lane columns[3][3] = {{f[0], f[3], f[6]}, {f[1], f[4], f[7]}, {f[2], f[5], f[8]}};
+    lane_scatter_balanced(g, vertex, columns);
 }
 
-KERNEL_INLINE double tet_value(const sinew_kernel *kernel, int data_count, tet_stress *stress)
+/* g += the forces of P. */
+KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const lane P[9], const lane lower[6])
 {
-    value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
-        lane rest[9], F[9], P[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, rest, F);
-        value_add(&sum, lane_load(data), stress(F, data + TET_MATERIAL * LANES, P));
-    }
-    return value_total(&sum);
+    lane f[9];
+    multiply3_lower_t(P, lower, f);
+    tet_scatter_forces(g, vertex, f);
 }
 
 /* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a
  * single chain of dependent instructions, longer than what a processor looks ahead; apart, the groups of a loop overlap
  * (Neo-Hookean, n = 32 block, AVX2: 9 in place of 11 ns per tetrahedron in double precision). */
 enum {
-    TET_TILE = 8
+    TET_TILE = SINEW_POLAR_TILE
 };
 
-KERNEL_INLINE double tet_gradient(const sinew_kernel *kernel, int data_count, tet_stress *stress)
+/* Groups of the tile that begins with `first` */
+KERNEL_INLINE int32_t tet_tile(const sinew_kernel *kernel, int32_t first)
+{
+    const int32_t left = kernel->group_count - first;
+    return left < TET_TILE ? left : TET_TILE;
+}
+
+KERNEL_INLINE void tet_gather_tile(const sinew_kernel *kernel, int32_t first, int32_t count, int data_count,
+                                   lane F[TET_TILE][9])
+{
+    for (int32_t k = 0; k < count; k++) {
+        lane lower[6];
+        tet_deformation(kernel->x, group_vertex(kernel, first + k, 4), group_data(kernel, first + k, data_count), lower,
+                        F[k]);
+    }
+}
+
+KERNEL_INLINE void tet_scatter_tile(const sinew_kernel *kernel, int32_t first, int32_t count, int data_count,
+                                    const lane P[TET_TILE][9])
+{
+    for (int32_t k = 0; k < count; k++) {
+        lane lower[6];
+        load_lanes(group_data(kernel, first + k, data_count) + TET_LOWER * LANES, 6, lower);
+        tet_scatter(kernel->g, group_vertex(kernel, first + k, 4), P[k], lower);
+    }
+}
+
+/* Value, and where it is wanted gradient. rotated: NULL, or goes before stress. */
+KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bool scatter, tet_stress *stress,
+                                  tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    lane tile[TET_TILE][9]; /* F, then w P */
+    lane tile[TET_TILE][9], R[TET_TILE][9]; /* tile: F, then w P */
     for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
-        const int32_t rest_count = kernel->group_count - first, count = rest_count < TET_TILE ? rest_count : TET_TILE;
+        const int32_t count = tet_tile(kernel, first);
+        tet_gather_tile(kernel, first, count, data_count, tile);
+        if (rotated)
+            sinew_polar3_tile(count, (const lane(*)[9])tile, R);
         for (int32_t k = 0; k < count; k++) {
-            lane rest[9];
-            tet_deformation(kernel->x, group_vertex(kernel, first + k, 4), group_data(kernel, first + k, data_count),
-                            rest, tile[k]);
-        }
-        for (int32_t k = 0; k < count; k++) {
-            const sinew_real *data = group_data(kernel, first + k, data_count);
+            const sinew_real *data = group_data(kernel, first + k, data_count), *material = data + TET_MATERIAL * LANES;
             const lane weight = lane_load(data);
             lane P[9];
-            value_add(&sum, weight, stress(tile[k], data + TET_MATERIAL * LANES, P));
+            value_add(&sum, weight, rotated ? rotated(tile[k], R[k], material, P) : stress(tile[k], material, P));
             for (int i = 0; i < 9; i++)
                 tile[k][i] = weight * P[i];
         }
-        for (int32_t k = 0; k < count; k++) {
-            lane rest[9];
-            load_lanes(group_data(kernel, first + k, data_count) + TET_REST * LANES, 9, rest);
-            tet_scatter(kernel->g, group_vertex(kernel, first + k, 4), tile[k], rest);
-        }
+        if (scatter)
+            tet_scatter_tile(kernel, first, count, data_count, (const lane(*)[9])tile);
     }
     return value_total(&sum);
 }
 
-/* Writes the tangent of one group, W = Bm V. */
+KERNEL_INLINE double tet_value(const sinew_kernel *kernel, int data_count, tet_stress *stress)
+{
+    return tet_evaluate(kernel, data_count, false, stress, NULL);
+}
+
+KERNEL_INLINE double tet_rotated_value(const sinew_kernel *kernel, int data_count, tet_stress *stress,
+                                       tet_rotated_stress *rotated)
+{
+    return tet_evaluate(kernel, data_count, false, stress, rotated);
+}
+
+KERNEL_INLINE double tet_gradient(const sinew_kernel *kernel, int data_count, tet_stress *stress)
+{
+    return tet_evaluate(kernel, data_count, true, stress, NULL);
+}
+
+KERNEL_INLINE double tet_rotated_gradient(const sinew_kernel *kernel, int data_count, tet_stress *stress,
+                                          tet_rotated_stress *rotated)
+{
+    return tet_evaluate(kernel, data_count, true, stress, rotated);
+}
+
+/* Writes the tangent of one group, W = L V. */
 KERNEL_INLINE void tet_store_tangent(sinew_real *to, lane weight, const lane U[9], const lane W[9],
                                      const tet_tangent *tangent)
 {
@@ -162,8 +205,8 @@ KERNEL_INLINE void tet_determinants(const sinew_kernel *kernel, int data_count, 
     *inverted = 0;
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, data_count);
-        lane rest[9], F[9], C[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, rest, F);
+        lane lower[6], F[9], C[9];
+        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
         const lane J = cofactor3(F, C);
         for (int i = 0; i < LANES; i++) {
             const double det = (double)lane_get(J, i);

@@ -10,10 +10,11 @@
 
 #include "math/lanes.h"
 
-#define sinew_svd3    SINEW_LANE_SYMBOL(sinew_svd3)
-#define sinew_polar3  SINEW_LANE_SYMBOL(sinew_polar3)
-#define sinew_polar32 SINEW_LANE_SYMBOL(sinew_polar32)
-#define sinew_eigen3  SINEW_LANE_SYMBOL(sinew_eigen3)
+#define sinew_svd3        SINEW_LANE_SYMBOL(sinew_svd3)
+#define sinew_polar3      SINEW_LANE_SYMBOL(sinew_polar3)
+#define sinew_polar3_tile SINEW_LANE_SYMBOL(sinew_polar3_tile)
+#define sinew_polar32     SINEW_LANE_SYMBOL(sinew_polar32)
+#define sinew_eigen3      SINEW_LANE_SYMBOL(sinew_eigen3)
 
 /* F = U diag(sigma) V^T with rotations U, V (det +1) and |sigma0| >= |sigma1| >= |sigma2|, sigma0, sigma1 >= 0,
  * sign(sigma2) = sign(det F). */
@@ -22,6 +23,11 @@ void sinew_svd3(const lane F[9], lane U[9], lane sigma[3], lane V[9]);
 /* The rotation R nearest to F, U V^T of the above: the one that maximises tr(R^T F). Where it is not unique (sigma1
  * + sigma2 = 0) it is one of them. */
 void sinew_polar3(const lane F[9], lane R[9]);
+/* The same for up to SINEW_POLAR_TILE groups, in a fraction of the time a group. */
+enum {
+    SINEW_POLAR_TILE = 8
+};
+void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9]);
 
 /* F is 3x2 (row-major, F[2*i + j]): R with orthonormal columns nearest to it; F = R S, S symmetric positive
  * semi-definite. Where it is not unique it is one of them. */

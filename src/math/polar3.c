@@ -23,6 +23,9 @@
  *
  * The error of R is a few epsilon times its condition, 2 |F| / (sigma1 + sigma2). Steps 3 and 4 run when one element of
  * the lane needs them, but an element's result does not depend on the others.
+ *
+ * Square root and divisions of steps 1 and 2 follow from each other: a group alone waits for them most of its time. So
+ * each step runs over a tile of groups before the next step starts, and the groups' waits overlap.
  */
 #include "math/decompose.h"
 #include "math/jacobi.h"
@@ -215,32 +218,60 @@ static inline lane_mask extreme(lane I1)
     return lane_lt(lane_set(SAFE_SQUARE), I1) | lane_lt(I1, lane_set(1 / SAFE_SQUARE));
 }
 
-void sinew_polar3(const lane F_in[9], lane R[9])
+/* One element group on its way through the steps. */
+typedef struct polar_state {
+    const lane *F;
+    lane scaled[9]; /* F where it had to be scaled */
+    lane C[6], I1, J, l, d, left;
+} polar_state;
+
+static inline void begin(const lane F[9], polar_state *s)
 {
-    const lane *F = F_in;
-    lane scaled[9], C[6], rows[3][3];
-    gram(F, C);
-    lane_mask rescale = extreme(C[0] + C[1] + C[2]);
+    s->F = F;
+    gram(F, s->C);
+    lane_mask rescale = extreme(s->C[0] + s->C[1] + s->C[2]);
     if (lane_any(rescale)) {
         lane scale = lane_select(rescale, jacobi_scale(F, 9), lane_set(1));
         for (int i = 0; i < 9; i++)
-            scaled[i] = F[i] * scale;
-        F = scaled;
-        gram(F, C);
+            s->scaled[i] = F[i] * scale;
+        s->F = F = s->scaled;
+        gram(F, s->C);
     }
-    lane I1 = C[0] + C[1] + C[2];
-    lane J =
-        F[0] * (F[4] * F[8] - F[5] * F[7]) + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
-    lane l = largest_root(I1, J, C);
-    lane d = first_rotation(F, C, I1, J, l, rows);
-    lane left = jacobi_orthonormalise(rows);
-    for (int i = 0; i < 9; i++)
-        R[i] = rows[i / 3][i % 3];
+    s->I1 = s->C[0] + s->C[1] + s->C[2];
+    s->J = F[0] * (F[4] * F[8] - F[5] * F[7]) + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+}
 
-    lane_mask done = lane_lt(l * l * l * FORMULA_FLOOR, d) & lane_lt(left, lane_set(POLISH_LEFT));
+/* Elements that the formula was not good enough for */
+static void finish(const polar_state *s, lane R[9])
+{
+    lane_mask done = lane_lt(s->l * s->l * s->l * FORMULA_FLOOR, s->d) & lane_lt(s->left, lane_set(POLISH_LEFT));
     lane_mask active = ~done;
     if (lane_any(active))
-        active = polish(F, active, R);
+        active = polish(s->F, active, R);
     if (lane_any(active))
-        from_svd(F, active, R);
+        from_svd(s->F, active, R);
+}
+
+void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9])
+{
+    polar_state state[SINEW_POLAR_TILE];
+    for (int k = 0; k < count; k++)
+        begin(F[k], &state[k]);
+    for (int k = 0; k < count; k++)
+        state[k].l = largest_root(state[k].I1, state[k].J, state[k].C);
+    for (int k = 0; k < count; k++) {
+        polar_state *s = &state[k];
+        lane rows[3][3];
+        s->d = first_rotation(s->F, s->C, s->I1, s->J, s->l, rows);
+        s->left = jacobi_orthonormalise(rows);
+        for (int i = 0; i < 9; i++)
+            R[k][i] = rows[i / 3][i % 3];
+    }
+    for (int k = 0; k < count; k++)
+        finish(&state[k], R[k]);
+}
+
+void sinew_polar3(const lane F[9], lane R[9])
+{
+    sinew_polar3_tile(1, (const lane(*)[9])F, (lane(*)[9])R);
 }

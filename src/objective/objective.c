@@ -215,32 +215,108 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, const sinew_task *
 
 /* ---- Value and gradient -------------------------------------------------------------------- */
 
+/* A point and its unused number in registers of 16 bytes, which every processor of the kind has. */
+enum {
+    PARTS = 4 * sizeof(sinew_real) / 16
+};
+typedef sinew_real part __attribute__((vector_size(16), may_alias));
+typedef double pair __attribute__((vector_size(16)));
+typedef struct point {
+    part at[PARTS];
+} point;
+
+/* Numbers c and c + 1 of a point, in double. */
+static inline pair pair_at(const sinew_real *x, int32_t i, size_t c)
+{
+    const sinew_real *p = x + 4 * (size_t)i + c;
+    return (pair){(double)p[0], (double)p[1]};
+}
+
+/* The sum of the slots of particle i, in their order. */
+static inline point sum_slots(const sinew_objective *o, int32_t i)
+{
+    point s = {0};
+    for (int32_t k = o->first_slot[i]; k < o->first_slot[i + 1]; k++) {
+        const part *slot = (const part *)(o->slot_values + 4 * (size_t)o->slots[k]);
+        for (size_t c = 0; c < PARTS; c++)
+            s.at[c] += slot[c];
+    }
+    return s;
+}
+
+/* s += f, f in double */
+static inline void add_pairs(point *s, pair f01, pair f23)
+{
+#ifdef SINEW_SINGLE
+    s->at[0] += (part){(float)f01[0], (float)f01[1], (float)f23[0], (float)f23[1]};
+#else
+    s->at[0] += f01;
+    s->at[1] += f23;
+#endif
+}
+
 typedef struct term_context {
     const sinew_objective *objective;
     const sinew_real *q;
+    sinew_real *gradient; /* NULL: values alone */
 } term_context;
 
-/* sums[0] += m |q - q_tilde|^2 (dynamic); sums[1] -= f . q (quasistatic). Pins carry no term of their own. */
-static void own_terms(const void *context, int32_t first, int32_t last, double *sums)
+/* sums[0] += m |q - q_tilde|^2, and gradient = slots + m/h^2 (q - q_tilde). Pins carry no term of their own. */
+static void dynamic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
-    const sinew_objective *o = ((const term_context *)context)->objective;
-    const sinew_real *q = ((const term_context *)context)->q;
+    const term_context *t = context;
+    const sinew_objective *o = t->objective;
+    const double scale = 1 / (o->h * o->h);
+    pair sum01 = {0, 0}, sum23 = {0, 0};
     for (int32_t i = first; i < last; i++) {
-        if (o->pinned[i])
-            continue;
-        double s = 0;
-        for (size_t c = 4 * (size_t)i; c < 4 * (size_t)i + 3; c++) {
-            double d = o->quasistatic ? 0 : (double)q[c] - (double)o->q_tilde[c];
-            s += o->quasistatic ? -(double)o->force[c] * (double)q[c] : (double)o->mass[i] * d * d;
+        point s = {0};
+        if (!o->pinned[i]) {
+            const double m = (double)o->mass[i];
+            const pair d01 = pair_at(t->q, i, 0) - pair_at(o->q_tilde, i, 0);
+            const pair d23 = pair_at(t->q, i, 2) - pair_at(o->q_tilde, i, 2);
+            sum01 += m * d01 * d01;
+            sum23 += m * d23 * d23;
+            if (t->gradient) {
+                s = sum_slots(o, i);
+                add_pairs(&s, m * scale * d01, m * scale * d23);
+            }
         }
-        sums[o->quasistatic ? 1 : 0] += s;
+        if (t->gradient)
+            memcpy(t->gradient + 4 * (size_t)i, &s, sizeof s);
     }
+    sums[0] += (sum01[0] + sum01[1]) + sum23[0];
 }
 
-static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_terms *terms)
+/* sums[1] -= f . q, and gradient = slots - f. */
+static void quasistatic_terms(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const term_context *t = context;
+    const sinew_objective *o = t->objective;
+    pair sum01 = {0, 0}, sum23 = {0, 0};
+    for (int32_t i = first; i < last; i++) {
+        point s = {0};
+        if (!o->pinned[i]) {
+            const pair f01 = pair_at(o->force, i, 0), f23 = pair_at(o->force, i, 2);
+            sum01 += f01 * pair_at(t->q, i, 0);
+            sum23 += f23 * pair_at(t->q, i, 2);
+            if (t->gradient) {
+                s = sum_slots(o, i);
+                add_pairs(&s, -f01, -f23);
+            }
+        }
+        if (t->gradient)
+            memcpy(t->gradient + 4 * (size_t)i, &s, sizeof s);
+    }
+    sums[1] -= (sum01[0] + sum01[1]) + sum23[0];
+}
+
+/* One pass over the particles: their own terms of g, and the gradient where it is wanted. */
+static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
+                            sinew_terms *terms)
 {
     double sums[2];
-    sinew_sum(own_terms, &(term_context){o, q}, o->particle_count, 2, sums, o->thread_count);
+    sinew_sum(o->quasistatic ? quasistatic_terms : dynamic_terms, &(term_context){o, q, gradient}, o->particle_count, 2,
+              sums, o->thread_count);
     sinew_terms all = {sums[0] / (2 * o->h * o->h), elastic + sums[1]};
     if (terms)
         *terms = all;
@@ -255,39 +331,13 @@ double sinew_objective_elastic(sinew_objective *o, const sinew_real *q)
 
 double sinew_objective_value(sinew_objective *o, const sinew_real *q, sinew_terms *terms)
 {
-    return add_own_terms(o, q, sinew_objective_elastic(o, q), terms);
-}
-
-/* s = sum of the slots of particle i, in their order */
-static void sum_slots(const sinew_objective *o, int32_t i, sinew_real s[4])
-{
-    s[0] = s[1] = s[2] = s[3] = 0;
-    for (int32_t k = o->first_slot[i]; k < o->first_slot[i + 1]; k++)
-        for (size_t c = 0; c < 4; c++)
-            s[c] += o->slot_values[4 * (size_t)o->slots[k] + c];
-    s[3] = 0;
+    return add_own_terms(o, q, sinew_objective_elastic(o, q), NULL, terms);
 }
 
 double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
 {
     run_tasks(o, &(task_pass){.what = OP_GRADIENT, .x = q});
-    double value = add_own_terms(o, q, sum_tasks(o), terms);
-    const double scale = 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < o->particle_count; i++) {
-        sinew_real s[4] = {0, 0, 0, 0};
-        if (!o->pinned[i]) {
-            sum_slots(o, i, s);
-            for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
-                if (o->quasistatic)
-                    s[c] -= o->force[at];
-                else
-                    s[c] += (sinew_real)((double)o->mass[i] * scale * ((double)q[at] - (double)o->q_tilde[at]));
-        }
-        memcpy(gradient + 4 * (size_t)i, s, sizeof s);
-    }
-    return value;
+    return add_own_terms(o, q, sum_tasks(o), gradient, terms);
 }
 
 /* ---- Hessian ------------------------------------------------------------------------------- */
@@ -304,13 +354,13 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
 #pragma omp parallel for schedule(static)                                                                              \
     num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++) {
-        sinew_real s[4] = {0, 0, 0, 0};
+        point s = {0};
         if (!o->pinned[i]) {
-            sum_slots(o, i, s);
-            for (size_t c = 0; c < 3; c++)
-                s[c] += (sinew_real)((double)o->mass[i] * scale) * p[4 * (size_t)i + c];
+            const double m = (double)o->mass[i] * scale;
+            s = sum_slots(o, i);
+            add_pairs(&s, m * pair_at(p, i, 0), m * pair_at(p, i, 2));
         }
-        memcpy(out + 4 * (size_t)i, s, sizeof s);
+        memcpy(out + 4 * (size_t)i, &s, sizeof s);
     }
 }
 
@@ -388,10 +438,10 @@ void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_
 #pragma omp parallel for schedule(static)                                                                              \
     num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++) {
-        sinew_real s[4] = {0, 0, 0, 0};
+        point s = {0};
         if (!o->pinned[i])
-            sum_slots(o, i, s);
-        memcpy(out + 4 * (size_t)i, s, sizeof s);
+            s = sum_slots(o, i);
+        memcpy(out + 4 * (size_t)i, &s, sizeof s);
     }
 }
 

@@ -266,6 +266,7 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     kernel.lambda = b->lambda + lanes * (size_t)b->ops->constraint_count;
     kernel.xw = sweep->xw;
     kernel.dx = sweep->dx;
+    kernel.apart = sweep->order != SINEW_SWEEP_MESH;
     kernel.share = b->share ? b->share + lanes : NULL;
     b->ops->constrain(&kernel);
 }

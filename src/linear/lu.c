@@ -28,8 +28,7 @@ struct sinew_lu {
 
 static sinew_status fail_umfpack(SuiteSparse_long status, const char *what, sinew_error *error)
 {
-    /* The order is given: an ordering fails for want of memory alone. */
-    if (status == UMFPACK_ERROR_out_of_memory || status == UMFPACK_ERROR_ordering_failed)
+    if (status == UMFPACK_ERROR_out_of_memory)
         return sinew_fail_memory(error, what);
     if (status == UMFPACK_WARNING_singular_matrix)
         return sinew_fail(error, SINEW_ERROR_NUMERIC, "%s: the matrix is singular", what);
@@ -69,11 +68,13 @@ static sinew_status analyse(sinew_lu *lu, sinew_error *error)
     umfpack_dl_defaults(lu->control);
     lu->control[UMFPACK_PRL] = 0;
     lu->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-    lu->control[UMFPACK_ORDERING] = UMFPACK_ORDERING_NONE;
     if (lu->n == 0)
         return SINEW_OK;
+    /* Given as it stands: UMFPACK 5.7.9 loses memory where an ordering of its own fails for want of more. */
+    for (SuiteSparse_long i = 0; i < lu->n; i++)
+        lu->work_i[i] = i;
     const SuiteSparse_long status =
-        umfpack_dl_symbolic(lu->n, lu->n, lu->pointer, lu->row, NULL, &lu->symbolic, lu->control, NULL);
+        umfpack_dl_qsymbolic(lu->n, lu->n, lu->pointer, lu->row, NULL, lu->work_i, &lu->symbolic, lu->control, NULL);
     return status == UMFPACK_OK ? SINEW_OK : fail_umfpack(status, "analysis of the sparse matrix", error);
 }
 

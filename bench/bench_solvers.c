@@ -14,6 +14,7 @@
 #include "solve/global_step.h"
 #include "solve/solver.h"
 #include "solve/sweep.h"
+#include "tally.h"
 #include "world/world.h"
 
 enum {
@@ -22,32 +23,6 @@ enum {
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
-
-/* What a world has allocated. */
-typedef struct tally {
-    size_t held;
-} tally;
-
-static void *tally_allocate(void *context, size_t size, size_t alignment)
-{
-    tally *t = context;
-    char *block = aligned_alloc(alignment, (size + 2 * alignment - 1) / alignment * alignment + alignment);
-    if (!block)
-        return NULL;
-    memcpy(block, &size, sizeof size);
-    t->held += size;
-    return block + alignment;
-}
-
-static void tally_release(void *context, void *memory)
-{
-    tally *t = context;
-    size_t size;
-    char *block = (char *)memory - SINEW_ALIGNMENT;
-    memcpy(&size, block, sizeof size);
-    t->held -= size;
-    free(block);
-}
 
 typedef struct scene {
     tally memory;

@@ -158,6 +158,28 @@ void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch)
     sinew_release(allocator, batch);
 }
 
+void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
+{
+    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
+    for (int32_t c = 0; c < batch->chunk_count; c++) {
+        const sinew_chunk *chunk = &batch->chunks[c];
+        for (int32_t g = chunk->first_group; g < chunk->first_group + chunk->group_count; g++)
+            for (size_t lane = 0; lane < W; lane++) {
+                int32_t element = batch->element[(size_t)g * W + lane];
+                for (size_t a = 0; element >= 0 && a < n; a++)
+                    particles[(size_t)element * n + a] =
+                        batch->particle[chunk->first_slot + batch->vertex[((size_t)g * n + a) * W + lane]];
+            }
+    }
+}
+
+void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data)
+{
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
+    for (size_t d = 0; d < D; d++)
+        data[d] = batch->data[(place / W * D + d) * W + place % W];
+}
+
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, slot = (size_t)batch->ops->target_slot;

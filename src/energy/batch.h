@@ -39,6 +39,10 @@ sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_en
                                 int32_t particle_count);
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 
+/* The elements as the caller numbered them: particles [element_count][vertex_count]. */
+void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
+/* data [data_count] of one of the caller's elements. */
+void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data);
 /* New targets [element_count][3] of a batch whose energy has a target slot. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
 /* The kernel arguments of one chunk: its groups; x, p and g are left to the caller. */

@@ -27,6 +27,7 @@
 
 #define SINEW_STENCIL_MAX 8
 #define SINEW_DATA_MAX    32
+#define SINEW_VISIT_SUM   9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
 
 /* One run of groups of one chunk. Pointers that an operation does not name are NULL. */
 typedef struct sinew_kernel {
@@ -59,7 +60,25 @@ typedef struct sinew_kernel {
     sinew_real damping;      /* beta of XPBD (26), s: alpha_tilde beta / h */
     int32_t form;            /* SINEW_FORM_... */
     bool apart;              /* groups share no vertex with each other, or changes go to dx: they may be read ahead */
+
+    /* Visits (vertex, vertex_change). A group is W nodes that share no element, a visit one node and one of its
+     * elements. The visits of a group follow each other; lanes without one repeat another with weight 0. Here vertex is
+     * [visit][other_count][W], the element's other particles, and data [visit][visit_data_count][W], both from visit
+     * 0; x holds all particles. */
+    const int32_t *first_visit; /* [group_count + 1] */
+    const int32_t *node;        /* [group_count][W] particles */
+    bool exact;                 /* block: second derivatives, made definite; else the cheap bound */
+    sinew_real *sum;            /* [group_count][SINEW_VISIT_SUM][W] vertex adds gradient and block */
+    const sinew_real *step;     /* [group_count][3][W] vertex_change: how far each node would go, m */
+    sinew_real *change;         /* [group_count][2][W] vertex_change adds: the change of psi, J; its round-off */
 } sinew_kernel;
+
+/* Whose quadratic, gradient and block of one node at any x, is nowhere below the energy as that node moves: then its
+ * minimum is no higher than x, and nothing has to be checked. */
+enum {
+    SINEW_BOUND_CHEAP = 1 << 0,
+    SINEW_BOUND_EXACT = 1 << 1
+};
 
 /* How an energy is turned into constraints. */
 enum {
@@ -120,7 +139,41 @@ typedef struct sinew_energy_ops {
      * += dlambda */
     int32_t constraint_count; /* multipliers of one element, the most over all forms; 0: none */
     void (*constrain)(const sinew_kernel *kernel);
+
+    /* SINEW_CAN_VERTEX: what an element means to one of its vertices. */
+    int32_t other_count;      /* vertices of an element but one */
+    int32_t visit_data_count; /* numbers of a visit; the first is the weight: zero makes the visit nothing */
+    /* Scalar code, run once a visit: out and others of the vertex number `node` of an element. */
+    void (*visit)(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others);
+    /* sum += gradient of psi by the node, and its 3x3 block of second derivatives, cheap or exact; semi-definite */
+    void (*vertex)(const sinew_kernel *kernel);
+    /* change += psi with the node moved by step, less psi */
+    void (*vertex_change)(const sinew_kernel *kernel);
+    uint32_t vertex_bounds; /* SINEW_BOUND_... */
 } sinew_energy_ops;
+
+/* W nodes at a time, what a sweep over nodes does with their sums (energy_visit_step.c). Arrays [group_count][..][W]. */
+typedef struct sinew_visit_move {
+    int32_t group_count;
+    const int32_t *node;
+    const sinew_real *mass; /* kg; 0: only fills up a group */
+    const sinew_real *sum;
+    sinew_real *step, *change;
+    sinew_real *x;            /* [particle][4] m */
+    const sinew_real *target; /* [particle][4] m: q_tilde; quasistatic: N, the external force */
+    sinew_real inertia;       /* 1/h^2; 0: quasistatic */
+    sinew_real relaxation;    /* factor of the step */
+} sinew_visit_move;
+
+typedef struct sinew_visit_kernels {
+    /* step = -relaxation A^-1 g with g and A of the whole objective */
+    void (*step)(const sinew_visit_move *move);
+    /* adds the inertia's change, halves the steps after which the objective would be higher (`last`: makes them zero);
+     * returns whether there were any */
+    bool (*shorten)(const sinew_visit_move *move, bool last);
+    /* x += step */
+    void (*move)(const sinew_visit_move *move);
+} sinew_visit_kernels;
 
 /* The lane variant chosen for this process (energy_choice.c). */
 typedef struct sinew_lane_variant {
@@ -128,6 +181,7 @@ typedef struct sinew_lane_variant {
     int32_t width;
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
     const sinew_panel_kernels *panels;       /* triangular solves */
+    const sinew_visit_kernels *visits;       /* steps of nodes */
     bool (*usable)(void);                    /* does this processor have it */
 } sinew_lane_variant;
 

@@ -12,6 +12,7 @@
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
+#include "energy/visit_tet.h"
 
 enum {
     RATIO = 0,
@@ -135,6 +136,38 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    tet_visit(data, DATA_COUNT, particles, node, out, others);
+}
+
+/* The block is constant and as cheap as any: |b|^2 1 + (1 + lambda/mu) b b^T. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    lane F[9], b[3];
+    tet_visit_deformation(v, F, b);
+    tet_visit_gradient(v, F, b, stress, sum);
+    (void)exact;
+    const lane weight = lane_load(v->data), ratio = lane_load(v->data + TET_MATERIAL * LANES);
+    block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), b);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+{
+    return tet_visit_difference(v, d, stress, noise);
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 3, DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 3, DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
     .info = {.name = "linear",
              .summary = "mu |e|^2 + lambda/2 (tr e)^2 per volume, e = (F + F^T)/2 - 1",
@@ -142,7 +175,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
              .vertex_count = 4,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -159,4 +192,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 3,
+    .visit_data_count = DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

@@ -15,6 +15,7 @@
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
+#include "energy/visit_tet.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -143,6 +144,43 @@ static void constrain(const sinew_kernel *kernel)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    volume_visit(data, particles, node, false, out, others);
+}
+
+/* As one node moves psi is a quadratic, so the exact block, with 1 for 2, makes the very step to its minimum. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES);
+    volume_state s;
+    volume_look(v, false, &s);
+    volume_add(v, &s, lane_set(1), ratio * (s.J - 1) - 1, lane_set(exact ? 1 : 2), ratio, sum);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+{
+    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
+    volume_state s;
+    lane norm, J;
+    volume_look(v, false, &s);
+    volume_moved(&s, d, &norm, &J);
+    const lane pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
+    *noise = 4 * LANE_EPSILON * (lane_abs(norm) + lane_abs(pressed) + squared);
+    return half * norm + pressed + squared;
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 3, VOLUME_DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .info = {.name = "neo_hookean",
              .summary = "mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2 per volume",
@@ -150,7 +188,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
              .vertex_count = 4,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -167,4 +205,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .local_prox = local_prox,
     .constraint_count = 2,
     .constrain = constrain,
+    .other_count = 3,
+    .visit_data_count = VOLUME_DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

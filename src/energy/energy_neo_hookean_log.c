@@ -11,6 +11,7 @@
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
+#include "energy/visit_tet.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -100,6 +101,51 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    volume_visit(data, particles, node, false, out, others);
+}
+
+/* phi'' = (1 + r - r log J) / J^2 of phi = -log J + r/2 (log J)^2, r = lambda/mu, grows without bound towards J = 0: no
+ * bound. It is not negative up to J = e and a little beyond, from where it counts as zero, or cheap as r. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), zero = lane_set(0), one = lane_set(1);
+    volume_state s;
+    volume_look(v, false, &s);
+    const lane_mask defined = lane_lt(zero, s.J);
+    const lane safe = lane_select(defined, s.J, one), log_J = lane_log(safe);
+    const lane curved = (1 + ratio - ratio * log_J) / (safe * safe), scale = lane_select(defined, one, zero);
+    volume_add(v, &s, scale, scale * (ratio * log_J - 1) / safe, scale * (sinew_real)(exact ? 1 : 2),
+               scale * lane_max(curved, exact ? zero : ratio), sum);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+{
+    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
+    const lane zero = lane_set(0), one = lane_set(1);
+    volume_state s;
+    lane norm, J;
+    volume_look(v, false, &s);
+    volume_moved(&s, d, &norm, &J);
+    const lane_mask before = lane_lt(zero, s.J), after = lane_lt(zero, s.J + J);
+    const lane old = lane_log(lane_select(before, s.J, one)), new = lane_log(lane_select(after, s.J + J, one));
+    *noise = 4 * LANE_EPSILON * (1 + lane_abs(norm) + (1 + ratio) * (old * old + new * new));
+    const lane change = half * norm + (new - old) * (half * ratio * (new + old) - 1);
+    return lane_select(after, lane_select(before, change, lane_set(-LANE_HUGE)), lane_set((sinew_real)INFINITY));
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 3, VOLUME_DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
     .info = {.name = "neo_hookean_log",
              .summary = "mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2 per volume; infinite for J <= 0",
@@ -107,7 +153,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
              .vertex_count = 4,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -124,4 +170,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 3,
+    .visit_data_count = VOLUME_DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = 0,
 };

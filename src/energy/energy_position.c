@@ -9,6 +9,7 @@
  */
 #include "energy/constrain.h"
 #include "energy/reduced_rows.h"
+#include "energy/visit.h"
 
 enum {
     DATA_TARGET = 1,
@@ -173,6 +174,47 @@ static void constrain(const sinew_kernel *kernel)
     }
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    (void)particles;
+    (void)node;
+    (void)others;
+    memcpy(out, data, DATA_COUNT * sizeof *out);
+}
+
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
+    const lane k = lane_load(v->data);
+    lane t[3];
+    load_target(v->data, t);
+    for (int i = 0; i < 3; i++)
+        sum->g[i] += k * (v->x[i] - t[i]);
+    block_add(sum->A, k, lane_set(0), t);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+{
+    lane t[3];
+    load_target(v->data, t);
+    for (int i = 0; i < 3; i++)
+        t[i] = v->x[i] - t[i];
+    const lane linear = dot3(t, step), square = lane_set((sinew_real)0.5) * dot3(step, step);
+    *noise = 4 * LANE_EPSILON * (lane_abs(linear) + square);
+    return linear + square;
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 0, DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 0, DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .info = {.name = "position",
              .summary = "k/2 |x - target|^2",
@@ -180,7 +222,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
              .vertex_count = 1,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = DATA_TARGET,
@@ -197,4 +239,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 0,
+    .visit_data_count = DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

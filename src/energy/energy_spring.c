@@ -12,6 +12,7 @@
  */
 #include "energy/constrain.h"
 #include "energy/reduced_rows.h"
+#include "energy/visit.h"
 
 enum {
     DATA_LENGTH = 1,
@@ -20,6 +21,7 @@ enum {
 }; /* tangent: H_11 as 00 11 22 01 02 12 */
 
 #define LENGTH_BOUND ((sinew_real)1e-6)
+#define ACROSS_FLOOR ((sinew_real)0.1)
 /* Shorter edges have a squared length of zero. */
 #ifdef SINEW_SINGLE
 #define LENGTH_TINY 1.0842022e-19f
@@ -274,6 +276,61 @@ static void constrain(const sinew_kernel *kernel)
     }
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    memcpy(out, data, DATA_COUNT * sizeof *out);
+    others[0] = particles[1 - node];
+}
+
+/* d = x1 - x0, x0 the visiting node; returns its length */
+KERNEL_INLINE lane visit_edge(const visit *v, lane d[3])
+{
+    lane_gather_point(v->q, v->others, d);
+    for (int i = 0; i < 3; i++)
+        d[i] -= v->x[i];
+    return lane_sqrt(dot3(d, d));
+}
+
+/* The cheap block is k 1: psi is the least of the k/2 |d - p|^2 over all p of length L, so it is a bound, and definite
+ * also under compression. The exact one has no less than ACROSS_FLOOR of k across the edge. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    const lane k = lane_load(v->data), L = lane_load(v->data + LANES);
+    lane d[3];
+    const lane l = lane_max(visit_edge(v, d), lane_set(LENGTH_TINY)), pull = k * (l - L) / l;
+    for (int i = 0; i < 3; i++)
+        sum->g[i] -= pull * d[i];
+    if (!exact) {
+        block_add(sum->A, k, lane_set(0), d);
+        return;
+    }
+    const lane across = lane_max(1 - L / l, lane_set(ACROSS_FLOOR));
+    block_add(sum->A, k * across, k * (1 - across) / (l * l), d);
+}
+
+/* l' - l = (l'^2 - l^2) / (l' + l): nothing cancels for a small step. */
+KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+{
+    const lane L = lane_load(v->data + LANES), half = lane_set((sinew_real)0.5);
+    lane d[3];
+    const lane before = visit_edge(v, d), squares = dot3(step, step) - 2 * dot3(step, d);
+    const lane after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
+    const lane sum = before + after, longer = squares / lane_max(sum, lane_set(LENGTH_TINY));
+    *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + L);
+    return half * longer * (sum - 2 * L);
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 1, DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 1, DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
     .info = {.name = "spring",
              .summary = "k/2 (|x1 - x0| - L)^2",
@@ -281,7 +338,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
              .vertex_count = 2,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -298,4 +355,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 1,
+    .visit_data_count = DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP,
 };

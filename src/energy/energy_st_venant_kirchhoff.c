@@ -10,6 +10,7 @@
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
+#include "energy/visit_tet.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -96,6 +97,40 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    tet_visit(data, DATA_COUNT, particles, node, out, others);
+}
+
+/* The second derivatives grow with the stretch, the cheap block only across it: no bound. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    lane F[9], b[3];
+    tet_visit_deformation(v, F, b);
+    tet_visit_gradient(v, F, b, stress, sum);
+    if (exact)
+        tet_visit_projected(v, F, b, curvature, sum);
+    else
+        tet_visit_bound(v, F, b, lane_set(2), lane_max(lane_load(v->data + TET_MATERIAL * LANES), lane_set(0)),
+                        sum);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+{
+    return tet_visit_difference(v, d, stress, noise);
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 3, DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 3, DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .info = {.name = "st_venant_kirchhoff",
              .summary = "mu |E|^2 + lambda/2 (tr E)^2 per volume, E = (F^T F - 1)/2",
@@ -103,7 +138,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
              .vertex_count = 4,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -120,4 +155,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 3,
+    .visit_data_count = DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = 0,
 };

@@ -12,6 +12,7 @@
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
+#include "energy/visit_tet.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
@@ -96,6 +97,47 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    volume_visit(data, particles, node, true, out, others);
+}
+
+/* The exact block, semi-definite as it is, has the part of |F|^2 that its scale depends on: 2m/(1 + I)^2 F b (F b)^T. Its
+ * part of |F|^2 is at most 9/8 m = 3/2 mu, below the 2 mu of the cheap one. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), shear = lane_set(SHEAR), zero = lane_set(0);
+    volume_state s;
+    volume_look(v, true, &s);
+    const lane inverse = 1 / (s.norm + 1), scale = shear * s.norm * inverse;
+    volume_add(v, &s, scale, ratio * (s.J - 1) - 1, exact ? scale : lane_set(2), ratio, sum);
+    if (exact)
+        block_add(sum->A, zero, lane_load(v->data) * 2 * shear * inverse * inverse, s.fb);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+{
+    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
+    volume_state s;
+    lane norm, J;
+    volume_look(v, true, &s);
+    volume_moved(&s, d, &norm, &J);
+    const lane pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
+    *noise = 4 * LANE_EPSILON * (1 + lane_abs(norm) + lane_abs(pressed) + squared);
+    return half * SHEAR * (norm - lane_log(1 + norm / (s.norm + 1))) + pressed + squared;
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 3, VOLUME_NORM_DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 3, VOLUME_NORM_DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .info = {.name = "stable_neo_hookean",
              .summary = "m/2 (|F|^2 - 3) - m/2 log((|F|^2 + 1)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2 per volume; m = "
@@ -104,7 +146,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
              .vertex_count = 4,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -121,4 +163,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 3,
+    .visit_data_count = VOLUME_NORM_DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -10,6 +10,7 @@
  */
 #include "energy/constrain_tet.h"
 #include "energy/reduced.h"
+#include "energy/visit_tet.h"
 
 enum {
     DATA_COUNT = TET_MATERIAL
@@ -116,6 +117,39 @@ static void constrain(const sinew_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
 
+
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    tet_visit(data, DATA_COUNT, particles, node, out, others);
+}
+
+/* The cheap block has 2 mu = k and lambda = 0. */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    lane F[9], b[3];
+    tet_visit_deformation(v, F, b);
+    tet_visit_gradient(v, F, b, stress, sum);
+    if (exact)
+        tet_visit_projected(v, F, b, curvature, sum);
+    else
+        block_add(sum->A, lane_load(v->data) * dot3(b, b), lane_set(0), b);
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+{
+    return tet_visit_difference(v, d, stress, noise);
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 3, DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 3, DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .info = {.name = "strain",
              .summary = "k/2 |F - R|^2 per volume",
@@ -123,7 +157,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
              .vertex_count = 4,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TET_TANGENT_COUNT,
     .target_slot = -1,
@@ -141,4 +175,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 3,
+    .visit_data_count = DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -38,11 +38,13 @@ static bool usable(void)
 #define TEXT(a)  TEXT2(a)
 
 extern const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels);
+extern const sinew_visit_kernels SINEW_LANE_SYMBOL(sinew_visit_kernels);
 extern const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant);
 const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant) = {
     .name = TEXT(SINEW_LANE_SUFFIX),
     .width = LANES,
     .energies = energies,
     .panels = &SINEW_LANE_SYMBOL(sinew_panel_kernels),
+    .visits = &SINEW_LANE_SYMBOL(sinew_visit_kernels),
     .usable = usable,
 };

@@ -12,6 +12,7 @@
  */
 #include "energy/constrain.h"
 #include "energy/reduced_rows.h"
+#include "energy/visit.h"
 
 /* data: scale 1, eight weights, K as 00 11 22 01 02 12, k = max(kn, kt). tangent: weights, K. */
 enum {
@@ -21,6 +22,14 @@ enum {
     DATA_COUNT = 16,
     TANGENT_K = 8,
     TANGENT_COUNT = 14
+};
+
+/* data of a visit: scale, the node's weight, the seven other weights, K */
+enum {
+    VISIT_OWN = 1,
+    VISIT_OTHERS = 2,
+    VISIT_K = 9,
+    VISIT_DATA_COUNT = 15
 };
 
 static const sinew_parameter parameters[] = {
@@ -246,6 +255,76 @@ static void constrain(const sinew_kernel *kernel)
     }
 }
 
+
+/* A pair may name a vertex more than once: its weight is the sum, and its other places have none. */
+static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    double own = 0;
+    for (int a = 0, k = 0; a < 8; a++) {
+        const bool same = particles[a] == particles[node];
+        own += same ? (double)data[DATA_WEIGHTS + a] : 0;
+        if (a == node)
+            continue;
+        others[k] = particles[a];
+        out[VISIT_OTHERS + k++] = same ? 0 : data[DATA_WEIGHTS + a];
+    }
+    out[0] = data[0];
+    out[VISIT_OWN] = (sinew_real)own;
+    memcpy(out + VISIT_K, data + DATA_K, 6 * sizeof *out);
+}
+
+/* f = w K C, w the node's own weight; returns w */
+KERNEL_INLINE lane visit_pull(const visit *v, lane f[3])
+{
+    const lane own = lane_load(v->data + VISIT_OWN * LANES);
+    lane C[3] = {own * v->x[0], own * v->x[1], own * v->x[2]};
+    for (int a = 0; a < 7; a++) {
+        const lane w = lane_load(v->data + (VISIT_OTHERS + a) * LANES);
+        lane xa[3];
+        lane_gather_point(v->q, v->others + a * LANES, xa);
+        for (int i = 0; i < 3; i++)
+            C[i] += w * xa[i];
+    }
+    pull(v->data + VISIT_K * LANES, C, f);
+    for (int i = 0; i < 3; i++)
+        f[i] *= own;
+    return own;
+}
+
+/* PBNG (34) */
+KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
+    const lane scale = lane_load(v->data);
+    lane f[3], K[6];
+    const lane own = visit_pull(v, f), factor = scale * own * own;
+    load_lanes(v->data + VISIT_K * LANES, 6, K);
+    for (int i = 0; i < 3; i++)
+        sum->g[i] += scale * f[i];
+    for (int i = 0; i < 6; i++)
+        sum->A[i] += factor * K[i];
+}
+
+KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+{
+    lane f[3], along[3];
+    const lane own = visit_pull(v, f), linear = dot3(f, step);
+    pull(v->data + VISIT_K * LANES, step, along);
+    const lane square = lane_set((sinew_real)0.5) * own * own * dot3(along, step);
+    *noise = 4 * LANE_EPSILON * (lane_abs(linear) + square);
+    return linear + square;
+}
+
+static void vertex(const sinew_kernel *kernel)
+{
+    visit_vertex(kernel, 7, VISIT_DATA_COUNT, add);
+}
+
+static void vertex_change(const sinew_kernel *kernel)
+{
+    visit_change(kernel, 7, VISIT_DATA_COUNT, difference);
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .info = {.name = "weak",
              .summary = "1/2 C^T K C, C the vector between two weighted points",
@@ -253,7 +332,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
              .vertex_count = 8,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -270,4 +349,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .other_count = 7,
+    .visit_data_count = VISIT_DATA_COUNT,
+    .visit = visit_element,
+    .vertex = vertex,
+    .vertex_change = vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

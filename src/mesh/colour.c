@@ -5,6 +5,9 @@
  * Elements: each vertex keeps a 64-bit set of the colours at it; an element takes the lowest colour free at all its
  * vertices. Where 64 are not enough the elements left over go through another round with the next 64, which gives
  * the very colours that one round with unbounded sets would give.
+ *
+ * Vertices: each takes the lowest colour that no neighbour before it has. When elements come, the vertices of these
+ * alone are looked at again.
  */
 #include "mesh/topology.h"
 
@@ -99,6 +102,77 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
     }
     sinew_release(allocator, taken);
     sinew_adjacency_free(&adjacency, allocator);
+    return status;
+}
+
+/* ---- Colours after a change ------------------------------------------------------------------ */
+
+static bool touches(const sinew_elements *list, int32_t element, const uint8_t *touched)
+{
+    for (int32_t i = 0; i < list->size; i++)
+        if (touched[list->vertices[(size_t)element * (size_t)list->size + (size_t)i]])
+            return true;
+    return false;
+}
+
+/* The elements of a list that have a touched vertex, copied next to each other. */
+static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
+                          sinew_elements *near)
+{
+    const size_t size = (size_t)list->size;
+    int32_t count = 0;
+    for (int32_t e = 0; e < list->count; e++)
+        count += touches(list, e, touched);
+    int32_t *vertices = sinew_allocate(allocator, (size_t)count * size, sizeof *vertices);
+    *near = (sinew_elements){vertices, vertices ? count : 0, list->size};
+    for (int32_t e = 0, k = 0; vertices && e < list->count; e++)
+        if (touches(list, e, touched))
+            memcpy(vertices + size * (size_t)k++, list->vertices + size * (size_t)e, size * sizeof *vertices);
+    return vertices != NULL;
+}
+
+/* Keeps v's colour, or gives it the lowest free one. taken[c] == v marks colour c as taken. */
+static void recolour(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
+{
+    for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)
+        taken[colours[adjacency->neighbours[at]]] = v;
+    if (taken[colours[v]] != v)
+        return;
+    colours[v] = 0;
+    while (taken[colours[v]] == v)
+        colours[v]++;
+}
+
+sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t vertex_count,
+                                     const sinew_elements *lists, int32_t list_count, const sinew_elements *added,
+                                     int32_t *colours, int32_t *colour_count, sinew_error *error)
+{
+    sinew_adjacency adjacency = {0};
+    uint8_t *touched = sinew_allocate_zero(allocator, (size_t)vertex_count, 1);
+    int32_t *taken = sinew_allocate(allocator, (size_t)vertex_count + 1, sizeof *taken);
+    sinew_elements *near = sinew_allocate_zero(allocator, (size_t)list_count + 1, sizeof *near);
+    bool good = touched && taken && near;
+    for (int64_t i = 0; good && i < (int64_t)added->count * added->size; i++)
+        touched[added->vertices[i]] = 1;
+    for (int32_t k = 0; good && k <= list_count; k++)
+        good = near_elements(allocator, k < list_count ? &lists[k] : added, touched, &near[k]);
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the colours of vertices");
+    if (status == SINEW_OK)
+        status = sinew_adjacency_build(&adjacency, allocator, vertex_count, near, list_count + 1, error);
+    if (status == SINEW_OK) {
+        for (int32_t c = 0; c <= vertex_count; c++)
+            taken[c] = -1;
+        for (int32_t v = 0; v < vertex_count; v++)
+            if (touched[v])
+                recolour(&adjacency, colours, v, taken);
+        *colour_count = largest(colours, vertex_count) + 1;
+        sinew_adjacency_free(&adjacency, allocator);
+    }
+    for (int32_t k = 0; near && k <= list_count; k++)
+        sinew_release(allocator, (int32_t *)near[k].vertices);
+    sinew_release(allocator, near);
+    sinew_release(allocator, touched);
+    sinew_release(allocator, taken);
     return status;
 }
 

@@ -64,6 +64,13 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                    int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
 
+/* The same colours after the elements of `added` have come to those of `lists`: only vertices of added elements are
+ * looked at, in their order; one keeps its colour where no neighbour has it, and takes the lowest free one else
+ * (PBNG, section 10.1). colours [vertex_count] and *colour_count are those from before, and updated. */
+sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t vertex_count,
+                                     const sinew_elements *lists, int32_t list_count, const sinew_elements *added,
+                                     int32_t *colours, int32_t *colour_count, sinew_error *error);
+
 /* Elements (or vertices) sorted by colour, ascending inside a colour: those of colour c are
  * order[first[c]] .. order[first[c + 1] - 1]. first [colour_count + 1], order [count]. */
 void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_count, int32_t *first, int32_t *order);

@@ -16,12 +16,13 @@ extern const sinew_solver_ops sinew_solver_admm;
 extern const sinew_solver_ops sinew_solver_xpbd;
 extern const sinew_solver_ops sinew_solver_pbd;
 extern const sinew_solver_ops sinew_solver_xpbd_qs;
+extern const sinew_solver_ops sinew_solver_pbng;
 
 static const sinew_solver_ops *const table[SINEW_SOLVER_COUNT] = {
     [SINEW_SOLVER_NEWTON] = &sinew_solver_newton,   [SINEW_SOLVER_PD] = &sinew_solver_pd,
     [SINEW_SOLVER_QN] = &sinew_solver_qn,           [SINEW_SOLVER_ADMM] = &sinew_solver_admm,
     [SINEW_SOLVER_XPBD] = &sinew_solver_xpbd,       [SINEW_SOLVER_PBD] = &sinew_solver_pbd,
-    [SINEW_SOLVER_XPBD_QS] = &sinew_solver_xpbd_qs,
+    [SINEW_SOLVER_XPBD_QS] = &sinew_solver_xpbd_qs, [SINEW_SOLVER_PBNG] = &sinew_solver_pbng,
 };
 
 const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind)

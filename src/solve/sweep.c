@@ -14,22 +14,6 @@
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
-/* The elements of a batch as its caller numbered them: particles [element_count * vertex_count]. */
-static void list_elements(const sinew_batch *batch, int32_t *particles)
-{
-    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
-    for (int32_t c = 0; c < batch->chunk_count; c++) {
-        const sinew_chunk *chunk = &batch->chunks[c];
-        for (int32_t g = chunk->first_group; g < chunk->first_group + chunk->group_count; g++)
-            for (size_t lane = 0; lane < W; lane++) {
-                int32_t element = batch->element[(size_t)g * W + lane];
-                for (size_t a = 0; element >= 0 && a < n; a++)
-                    particles[(size_t)element * n + a] =
-                        batch->particle[chunk->first_slot + batch->vertex[((size_t)g * n + a) * W + lane]];
-            }
-    }
-}
-
 static bool allocate_batch(const sinew_allocator *allocator, sinew_sweep_batch *b)
 {
     const size_t lanes = (size_t)b->group_count * (size_t)b->width;
@@ -43,10 +27,11 @@ static bool allocate_batch(const sinew_allocator *allocator, sinew_sweep_batch *
 /* Copies the source's numbers of one element into a lane. */
 static void copy_data(const sinew_sweep_batch *b, size_t place, int32_t element)
 {
-    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, SW = (size_t)b->source->width;
-    const size_t from = (size_t)b->source->place[element];
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
+    sinew_real data[SINEW_DATA_MAX];
+    sinew_batch_element(b->source, element, data);
     for (size_t d = 0; d < D; d++)
-        b->data[(place / W * D + d) * W + place % W] = b->source->data[(from / SW * D + d) * SW + from % SW];
+        b->data[(place / W * D + d) * W + place % W] = data[d];
 }
 
 /* Puts the elements of each colour into groups; fillers repeat the first element of the colour with weight zero. */
@@ -91,7 +76,7 @@ static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, 
     int32_t *order = sinew_allocate(allocator, count, sizeof *order), *first = NULL;
     sinew_status status = particles && colours && order ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     if (status == SINEW_OK) {
-        list_elements(b->source, particles);
+        sinew_batch_list(b->source, particles);
         status = colour_batch(sweep, b, particles, colours, &b->colour_count, error);
     }
     if (status == SINEW_OK) {

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench_pbng.c: what an iteration of pbng costs on the block of the paper, n^3 vertices and 5 (n-1)^3 tets: nanoseconds
+ * per tet (all four of its visits), at one thread (processor time) and two (wall clock), the memory of the layout, and
+ * milliseconds beside table 1 of the paper (its own machine, eight threads, corotated).
+ *
+ * Usage: bench_pbng [n ...]; 32 unless given. Growth is linear when the nanoseconds per tet stay: bench_pbng 32 64 128.
+ */
+#include <stdio.h>
+
+#include "bench.h"
+#include "solve/solver.h"
+#include "tally.h"
+#include "world/world.h"
+
+typedef struct scene {
+    tally memory;
+    sinew_world *world;
+    size_t bytes; /* of the solver */
+} scene;
+
+static double tets_of(int n)
+{
+    return 5.0 * (n - 1) * (n - 1) * (n - 1);
+}
+
+static void give_up(const sinew_error *error)
+{
+    fprintf(stderr, "%s\n", error->text);
+    exit(1);
+}
+
+/* A block of one energy, its particles a little out of place, ready to iterate. */
+static void make_scene(scene *s, int n, sinew_energy_kind kind, int exact, int32_t threads)
+{
+    sinew_error error = {0};
+    sinew_box_def box = sinew_default_box_def();
+    for (int i = 0; i < 3; i++)
+        box.vertices[i] = n;
+    sinew_mesh *mesh = sinew_mesh_box(&box, &error);
+    *s = (scene){0};
+    sinew_world_def def = sinew_default_world_def();
+    def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
+    def.thread_count = threads;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_PBNG);
+    def.solver.tolerance = 0;
+    def.solver.parameters[sinew_solver_parameter(SINEW_SOLVER_PBNG, "hessian")] = (sinew_real)exact;
+    sinew_world *world = s->world = sinew_world_create(&def, &error);
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    sinew_energy_def energy = sinew_default_energy_def(kind);
+    energy.body = sinew_world_add_body(world, &body, &error);
+    if (sinew_world_add_energy(world, &energy, &error).index < 0 || sinew_world_prepare(world, &error) != SINEW_OK)
+        give_up(&error);
+    sinew_mesh_destroy(mesh);
+    const size_t with = s->memory.held;
+    sinew_world_predict(world);
+    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
+        if (i % 4 != 3)
+            world->solve.q[i] =
+                world->q[i] + (sinew_real)(0.1 / n * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
+    world->solve.ops->release(&world->solve);
+    s->bytes = with - s->memory.held;
+    if (world->solve.ops->prepare(&world->solve, &error) != SINEW_OK)
+        give_up(&error);
+    world->solve.q_start = world->q;
+    world->solve.ops->begin(&world->solve);
+}
+
+static void iterate(void *context)
+{
+    sinew_solve *solve = &((scene *)context)->world->solve;
+    solve->ops->iterate(solve);
+}
+
+/* Seconds of an iteration on 1 and on 2 threads; bytes of the solver. */
+static void measure(int n, sinew_energy_kind kind, int exact, double seconds[2], double *bytes)
+{
+    const int runs = n <= 40 ? 31 : n <= 80 ? 9 : 5;
+    for (int32_t threads = 1; threads <= 2; threads++) {
+        scene s;
+        make_scene(&s, n, kind, exact, threads);
+        seconds[threads - 1] = threads == 1 ? bench_median_cpu(iterate, &s, runs) : bench_median(iterate, &s, runs);
+        *bytes = (double)s.bytes;
+        sinew_world_destroy(s.world);
+    }
+}
+
+/* Table 1: milliseconds of an iteration. */
+static double published(int n)
+{
+    return n == 32 ? 28 : n == 64 ? 65 : n == 128 ? 1520 : 0;
+}
+
+static void row(int n, sinew_energy_kind kind, int exact)
+{
+    double t[2], bytes;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", sinew_get_energy_info(kind)->name, exact ? ", exact" : "");
+    measure(n, kind, exact, t, &bytes);
+    printf("%-28s %8.1f ns %8.1f ns %6.2fx %9.2f ms %9.2f ms %7.0f B %7.0f B", name, 1e9 * t[0] / tets_of(n),
+           1e9 * t[1] / tets_of(n), t[0] / t[1], 1e3 * t[0], 1e3 * t[1], bytes / tets_of(n),
+           bytes / ((double)n * n * n));
+    if (published(n) > 0 && kind == SINEW_ENERGY_COROTATED && !exact)
+        printf("   paper, 8 threads: %.0f ms", published(n));
+    printf("\n");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const sinew_energy_kind kinds[] = {SINEW_ENERGY_NEO_HOOKEAN, SINEW_ENERGY_STABLE_NEO_HOOKEAN,
+                                              SINEW_ENERGY_COROTATED, SINEW_ENERGY_STRAIN};
+    for (int a = 1; a < argc || a == 1; a++) {
+        const int n = argc > 1 ? atoi(argv[a]) : 32;
+        if (n < 2 || n > 256) {
+            fprintf(stderr, "bench_pbng: n is %d, must be in [2, 256]\n", n);
+            return 2;
+        }
+        printf("n = %d block, %.0f tets, " SINEW_PRECISION ", lanes %s; an iteration of pbng and its memory\n", n,
+               tets_of(n), sinew_lanes_name());
+        printf("%-28s %11s %11s %7s %12s %12s %9s %9s\n", "", "1 thread", "2 threads", "ratio", "1 thread", "2 threads",
+               "tet", "vertex");
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            row(n, kinds[k], 0);
+        for (size_t k = 0; n <= 40 && k < sizeof kinds / sizeof kinds[0]; k++)
+            row(n, kinds[k], 1);
+    }
+    return 0;
+}

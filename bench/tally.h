@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tally.h: an allocator that counts the bytes held, to say what a solver's memory is.
+ */
+#ifndef SINEW_BENCH_TALLY_H
+#define SINEW_BENCH_TALLY_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+typedef struct tally {
+    size_t held;
+} tally;
+
+static inline void *tally_allocate(void *context, size_t size, size_t alignment)
+{
+    tally *t = context;
+    char *block = aligned_alloc(alignment, (size + 2 * alignment - 1) / alignment * alignment + alignment);
+    if (!block)
+        return NULL;
+    memcpy(block, &size, sizeof size);
+    t->held += size;
+    return block + alignment;
+}
+
+static inline void tally_release(void *context, void *memory)
+{
+    tally *t = context;
+    size_t size;
+    char *block = (char *)memory - SINEW_ALIGNMENT;
+    memcpy(&size, block, sizeof size);
+    t->held -= size;
+    free(block);
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solve_pbng.c: position-based nonlinear Gauss-Seidel (Chen et al. 2024, "PBNG"; with `hessian` = exact the vertex block
+ * descent of Chen et al. 2024, SIGGRAPH).
+ *
+ *     for every free node in turn   x_i += A_i^-1 (-grad_i g(x)),   A_i about the 3x3 block of the Hessian    PBNG (30)
+ *
+ * with the positions as they are at that moment. The cheap block, PBNG (32), bounds the objective from above as the node
+ * moves (visit_tet.h), so that no step raises it; where a block is no bound each step is checked and halved (visits.c).
+ * Acceleration over sweeps, PBNG section 7.3:
+ *
+ *     sor        x^{l+1} = omega (x_swept - x^{l-1}) + x^{l-1}                        the two-term form of Vivace
+ *     sor_node   x_i += omega dx_i inside the sweep; it too never raises the objective for omega < 2
+ *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 1, 2/(2 - rho^2), then
+ *                4/(4 - rho^2 w)
+ *
+ * Of sor and chebyshev a result whose objective is above the one before it is thrown away: the plain sweep stands in its
+ * place, and the acceleration starts again. No estimate of the gap: a block Jacobi step says little about it.
+ */
+#include <string.h>
+
+#include "base/reduce.h"
+#include "solve/shared_parameters.h"
+#include "solve/solver.h"
+#include "solve/visits.h"
+
+enum {
+    HESSIAN,
+    ACCELERATION,
+    OMEGA,
+    RHO,
+    GAMMA,
+    SYMMETRIC,
+    START,
+    PARAMETER_COUNT
+};
+
+typedef enum acceleration {
+    PLAIN,
+    SOR,
+    SOR_NODE,
+    CHEBYSHEV
+} acceleration;
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {
+    [HESSIAN] = {.name = "hessian",
+                 .unit = "",
+                 .choices = "cheap|exact",
+                 .maximum = 1,
+                 .preset = 0,
+                 .meaning = "block of each node: a cheap bound, PBNG (32), or the second derivatives made definite"},
+    [ACCELERATION] = {.name = "acceleration",
+                      .unit = "",
+                      .choices = "none|sor|sor_node|chebyshev",
+                      .maximum = 3,
+                      .preset = 0,
+                      .meaning = "over-relaxation of whole sweeps, of each node's step, or Chebyshev's iteration"},
+    [OMEGA] = {.name = "omega",
+               .unit = "",
+               .minimum = 0,
+               .maximum = 2,
+               .preset = 1.7,
+               .open_minimum = true,
+               .open_maximum = true,
+               .meaning = "factor of sor and sor_node; 1 is the plain sweep, raising it reaches further"},
+    [RHO] = {.name = "rho",
+             .unit = "",
+             .minimum = 0,
+             .maximum = 1,
+             .preset = 0.95,
+             .open_maximum = true,
+             .meaning = "chebyshev: how much of the error a plain sweep is thought to leave; raising it goes further"},
+    [GAMMA] = {.name = "gamma",
+               .unit = "",
+               .minimum = 0,
+               .maximum = 2,
+               .preset = 1.7,
+               .open_minimum = true,
+               .open_maximum = true,
+               .meaning = "chebyshev: factor of a sweep's change"},
+    [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
+    [START] = SINEW_START_PARAMETER,
+};
+
+typedef struct memory {
+    sinew_visits visits;
+    acceleration kind;
+    double omega, rho, gamma;
+    bool symmetric;
+    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
+    double weight;             /* chebyshev's w_l */
+    int32_t streak;            /* sweeps since the acceleration started */
+} memory;
+
+static sinew_status prepare(sinew_solve *s, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    const size_t size = 4 * (size_t)o->particle_count;
+    memory *m = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *m);
+    if (!m)
+        return sinew_fail_memory(error, "the solver");
+    m->kind = (acceleration)s->def.parameters[ACCELERATION];
+    m->omega = (double)s->def.parameters[OMEGA];
+    m->rho = (double)s->def.parameters[RHO];
+    m->gamma = (double)s->def.parameters[GAMMA];
+    m->symmetric = s->def.parameters[SYMMETRIC] > 0;
+    if (m->kind == SOR || m->kind == CHEBYSHEV) {
+        m->last = sinew_allocate_zero(&o->allocator, size, sizeof *m->last);
+        m->before = sinew_allocate_zero(&o->allocator, size, sizeof *m->before);
+        if (!m->last || !m->before)
+            return sinew_fail_memory(error, "the solver");
+    }
+    return sinew_visits_create(&m->visits, o, sinew_lanes(), s->def.parameters[HESSIAN] > 0, error);
+}
+
+static void release(sinew_solve *s)
+{
+    memory *m = s->memory;
+    if (!m)
+        return;
+    const sinew_allocator *allocator = &s->objective->allocator;
+    sinew_visits_destroy(&m->visits);
+    sinew_release(allocator, m->last);
+    sinew_release(allocator, m->before);
+    sinew_release(allocator, m);
+    s->memory = NULL;
+}
+
+static void begin(sinew_solve *s)
+{
+    memory *m = s->memory;
+    m->streak = 0;
+    sinew_solve_start(s, (int)s->def.parameters[START]);
+    sinew_visits_begin(&m->visits);
+}
+
+static void sweep(sinew_solve *s, const memory *m)
+{
+    const double relaxation = m->kind == SOR_NODE ? m->omega : 1;
+    sinew_visits_run(&m->visits, relaxation, false, s->q);
+    if (m->symmetric)
+        sinew_visits_run(&m->visits, relaxation, true, s->q);
+    s->gradient_known = false;
+}
+
+/* ---- Acceleration ---------------------------------------------------------------------------- */
+
+/* How far to go: x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}), written so that the sweep is what is
+ * left of it at a = b = 0. */
+static void extrapolation(memory *m, double *a, double *b)
+{
+    *a = *b = 0;
+    if (m->kind == SOR) {
+        *b = m->streak > 0 ? m->omega - 1 : 0;
+        return;
+    }
+    const double square = m->rho * m->rho;
+    m->weight = m->streak < 2 ? 1 : m->streak == 2 ? 2 / (2 - square) : 4 / (4 - square * m->weight);
+    *a = m->weight * (m->gamma - 1);
+    *b = m->weight - 1;
+}
+
+/* With q = x_swept, last = x^l, before = x^{l-1}: q = x^{l+1}, last = x_swept, before = x^l. */
+static void extrapolate(sinew_solve *s, memory *m, double a, double b)
+{
+    const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
+#pragma omp parallel for schedule(static) num_threads(threads) if (count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t p = 0; p < count; p++)
+        for (size_t i = 4 * (size_t)p; i < 4 * (size_t)p + 3; i++) {
+            const sinew_real swept = s->q[i], last = m->last[i], before = m->before[i];
+            s->q[i] = swept + (sinew_real)a * (swept - last) + (sinew_real)b * (swept - before);
+            m->last[i] = swept;
+            m->before[i] = last;
+        }
+}
+
+static double objective_of(sinew_solve *s)
+{
+    sinew_solve_evaluate(s);
+    return s->terms.inertia + s->terms.elastic;
+}
+
+static void accelerated(sinew_solve *s, memory *m)
+{
+    const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    const double before = objective_of(s);
+    double a, b;
+    extrapolation(m, &a, &b);
+    memcpy(m->last, s->q, bytes);
+    sweep(s, m);
+    extrapolate(s, m, a, b);
+    m->streak++;
+    /* Not "greater": what is not a number is no decrease. */
+    if ((a != 0 || b != 0) && !(objective_of(s) <= before + s->value_noise)) {
+        memcpy(s->q, m->last, bytes);
+        s->gradient_known = false;
+        m->streak = 0;
+    }
+}
+
+static uint32_t iterate(sinew_solve *s)
+{
+    memory *m = s->memory;
+    if (m->last)
+        accelerated(s, m);
+    else
+        sweep(s, m);
+    return 0;
+}
+
+const sinew_solver_ops sinew_solver_pbng = {
+    .info = {.name = "pbng",
+             .summary = "nonlinear Gauss-Seidel over nodes: each goes to its minimum while the others stand",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 100,
+             .needs = SINEW_CAN_VERTEX,
+             .quasistatic = true},
+    .prepare = prepare,
+    .release = release,
+    .begin = begin,
+    .iterate = iterate,
+};

@@ -32,6 +32,9 @@ function(sinew_add_variant name single suffix width)
                              $<$<BOOL:${single}>:SINEW_SINGLE>)
   # Within a kernel products and sums may fuse: a variant gives the same bits on every machine that runs it.
   target_compile_options(${target} PRIVATE -ffp-contract=fast ${ARGN})
+  if(SINEW_SANITIZE)
+    target_compile_definitions(${target} PRIVATE SINEW_KERNEL_CALLS)
+  endif()
   # GCC spends two thirds of a sanitized kernel's compilation on where variables live; traces need lines only.
   if(SINEW_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fno-var-tracking)

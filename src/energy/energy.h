@@ -152,7 +152,8 @@ typedef struct sinew_energy_ops {
     uint32_t vertex_bounds; /* SINEW_BOUND_... */
 } sinew_energy_ops;
 
-/* W nodes at a time, what a sweep over nodes does with their sums (energy_visit_step.c). Arrays [group_count][..][W]. */
+/* W nodes at a time, what a sweep over nodes does with their sums (energy_visit_step.c). Arrays [group_count][..][W].
+ */
 typedef struct sinew_visit_move {
     int32_t group_count;
     const int32_t *node;

@@ -96,21 +96,33 @@ static void constrain(const sinew_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    tet_visit(data, DATA_COUNT, particles, node, out, others);
+    double q[3][3];
+    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
 }
 
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+/* The gradient and the cheap block, of R only R b. */
+KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
 {
+    const lane ratio = lane_load(v->data + TET_MATERIAL * LANES), weight = lane_load(v->data);
+    lane C[9], c[3], fb[3], rb[3];
+    const lane pressure = weight * ratio * (cofactor3(F, C) - 1);
+    apply3(C, b, c);
+    apply3(F, b, fb);
+    apply3(R, b, rb);
+    for (int i = 0; i < 3; i++)
+        sum->g[i] += 2 * weight * (fb[i] - rb[i]) + pressure * c[i];
+    block_add(sum->A, 2 * weight * dot3(b, b), weight * ratio, c);
+}
+
+KERNEL_INLINE void add_exact(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
     lane F[9], b[3];
     tet_visit_deformation(v, F, b);
     tet_visit_gradient(v, F, b, stress, sum);
-    if (exact)
-        tet_visit_projected(v, F, b, curvature, sum);
-    else
-        tet_visit_bound(v, F, b, lane_set(2), lane_load(v->data + TET_MATERIAL * LANES), sum);
+    tet_visit_projected(v, F, b, curvature, sum);
 }
 
 KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
@@ -120,7 +132,10 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
 
 static void vertex(const sinew_kernel *kernel)
 {
-    visit_vertex(kernel, 3, DATA_COUNT, add);
+    if (kernel->exact)
+        visit_run(kernel, 3, DATA_COUNT, true, add_exact);
+    else
+        tet_rotated_vertex(kernel, DATA_COUNT, add_cheap);
 }
 
 static void vertex_change(const sinew_kernel *kernel)

@@ -136,21 +136,31 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    tet_visit(data, DATA_COUNT, particles, node, out, others);
+    const sinew_real *Q = data + TET_MATERIAL + FRAME;
+    double q[3][3];
+    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+    for (int i = 0; i < 9; i++) {
+        const sinew_real *row = Q + i / 3 * 3;
+        const double *axis = q[i % 3];
+        out[TET_MATERIAL + FRAME + i] =
+            (sinew_real)((double)row[0] * axis[0] + (double)row[1] * axis[1] + (double)row[2] * axis[2]);
+    }
 }
 
-/* The block is constant and as cheap as any: |b|^2 1 + (1 + lambda/mu) b b^T. */
+/* The block is constant and as cheap as any: |b|^2 1 + (1 + lambda/mu) b b^T, b turned back. */
 KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
 {
-    lane F[9], b[3];
+    (void)exact;
+    const sinew_real *material = v->data + TET_MATERIAL * LANES;
+    const lane weight = lane_load(v->data), ratio = lane_load(material);
+    lane F[9], b[3], Q[9], turned[3];
     tet_visit_deformation(v, F, b);
     tet_visit_gradient(v, F, b, stress, sum);
-    (void)exact;
-    const lane weight = lane_load(v->data), ratio = lane_load(v->data + TET_MATERIAL * LANES);
-    block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), b);
+    load_lanes(material + FRAME * LANES, 9, Q);
+    apply3(Q, b, turned);
+    block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), turned);
 }
 
 KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)

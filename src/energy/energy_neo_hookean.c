@@ -144,7 +144,6 @@ static void constrain(const sinew_kernel *kernel)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);

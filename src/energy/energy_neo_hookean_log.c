@@ -101,7 +101,6 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);
@@ -131,7 +130,7 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     volume_moved(&s, d, &norm, &J);
     const lane_mask before = lane_lt(zero, s.J), after = lane_lt(zero, s.J + J);
     const lane old = lane_log(lane_select(before, s.J, one)), new = lane_log(lane_select(after, s.J + J, one));
-    *noise = 4 * LANE_EPSILON * (1 + lane_abs(norm) + (1 + ratio) * (old * old + new * new));
+    *noise = 4 * LANE_EPSILON * (1 + lane_abs(norm) + (1 + ratio) * (old * old + new *new));
     const lane change = half * norm + (new - old) * (half * ratio * (new + old) - 1);
     return lane_select(after, lane_select(before, change, lane_set(-LANE_HUGE)), lane_set((sinew_real)INFINITY));
 }

@@ -276,7 +276,6 @@ static void constrain(const sinew_kernel *kernel)
     }
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     memcpy(out, data, DATA_COUNT * sizeof *out);

@@ -97,10 +97,10 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    tet_visit(data, DATA_COUNT, particles, node, out, others);
+    double q[3][3];
+    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
 }
 
 /* The second derivatives grow with the stretch, the cheap block only across it: no bound. */
@@ -112,8 +112,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
     if (exact)
         tet_visit_projected(v, F, b, curvature, sum);
     else
-        tet_visit_bound(v, F, b, lane_set(2), lane_max(lane_load(v->data + TET_MATERIAL * LANES), lane_set(0)),
-                        sum);
+        tet_visit_bound(v, F, b, lane_set(2), lane_max(lane_load(v->data + TET_MATERIAL * LANES), lane_set(0)), sum);
 }
 
 KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)

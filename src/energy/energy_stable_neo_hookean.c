@@ -97,14 +97,13 @@ static void constrain(const sinew_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, true, out, others);
 }
 
-/* The exact block, semi-definite as it is, has the part of |F|^2 that its scale depends on: 2m/(1 + I)^2 F b (F b)^T. Its
- * part of |F|^2 is at most 9/8 m = 3/2 mu, below the 2 mu of the cheap one. */
+/* The exact block, semi-definite as it is, has the part of |F|^2 that its scale depends on: 2m/(1 + I)^2 F b (F b)^T.
+ * Its part of |F|^2 is at most 9/8 m = 3/2 mu, below the 2 mu of the cheap one. */
 KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), shear = lane_set(SHEAR), zero = lane_set(0);

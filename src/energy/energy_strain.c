@@ -117,22 +117,32 @@ static void constrain(const sinew_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
 
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    tet_visit(data, DATA_COUNT, particles, node, out, others);
+    double q[3][3];
+    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
 }
 
-/* The cheap block has 2 mu = k and lambda = 0. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+/* The gradient, of R only R b, and the cheap block: its 2 mu is k, its lambda 0. */
+KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
 {
+    const lane weight = lane_load(v->data), diagonal = weight * dot3(b, b);
+    lane fb[3], rb[3];
+    apply3(F, b, fb);
+    apply3(R, b, rb);
+    for (int i = 0; i < 3; i++) {
+        sum->g[i] += weight * (fb[i] - rb[i]);
+        sum->A[i] += diagonal;
+    }
+}
+
+KERNEL_INLINE void add_exact(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
     lane F[9], b[3];
     tet_visit_deformation(v, F, b);
     tet_visit_gradient(v, F, b, stress, sum);
-    if (exact)
-        tet_visit_projected(v, F, b, curvature, sum);
-    else
-        block_add(sum->A, lane_load(v->data) * dot3(b, b), lane_set(0), b);
+    tet_visit_projected(v, F, b, curvature, sum);
 }
 
 KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
@@ -142,7 +152,10 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
 
 static void vertex(const sinew_kernel *kernel)
 {
-    visit_vertex(kernel, 3, DATA_COUNT, add);
+    if (kernel->exact)
+        visit_run(kernel, 3, DATA_COUNT, true, add_exact);
+    else
+        tet_rotated_vertex(kernel, DATA_COUNT, add_cheap);
 }
 
 static void vertex_change(const sinew_kernel *kernel)

@@ -255,7 +255,6 @@ static void constrain(const sinew_kernel *kernel)
     }
 }
 
-
 /* A pair may name a vertex more than once: its weight is the sum, and its other places have none. */
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {

@@ -11,7 +11,12 @@
 #include "energy/energy.h"
 #include "math/lanes.h"
 
+/* Sanitized builds are for checking, not for speed: they keep the calls, which their compiler cannot all resolve. */
+#ifdef SINEW_KERNEL_CALLS
+#define KERNEL_INLINE static inline
+#else
 #define KERNEL_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* Values are summed in double in both precisions, because a line search compares sums that differ by less than a float
  * can tell. A lane of floats is summed as two halves, each as wide as a register when it has become double. */

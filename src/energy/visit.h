@@ -19,9 +19,9 @@ typedef struct visit_sum {
 /* One visit: where the nodes are, the other vertices and the numbers of the elements. */
 typedef struct visit {
     lane x[3];
-    const sinew_real *q;     /* [particle][4] */
-    const int32_t *others;   /* [other_count][W] */
-    const sinew_real *data;  /* [visit_data_count][W] */
+    const sinew_real *q;    /* [particle][4] */
+    const int32_t *others;  /* [other_count][W] */
+    const sinew_real *data; /* [visit_data_count][W] */
 } visit;
 
 typedef void visit_add(const visit *v, bool exact, visit_sum *sum);
@@ -44,25 +44,40 @@ KERNEL_INLINE lane dot3(const lane a[3], const lane b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* The nodes of a group and their sums so far. */
+KERNEL_INLINE void visit_open(const sinew_kernel *kernel, int32_t group, visit *v, visit_sum *sum)
+{
+    const sinew_real *from = kernel->sum + (size_t)group * (SINEW_VISIT_SUM * LANES);
+    v->q = kernel->x;
+    lane_gather_point(kernel->x, kernel->node + (size_t)group * LANES, v->x);
+    load_lanes(from, 3, sum->g);
+    load_lanes(from + 3 * LANES, 6, sum->A);
+}
+
+KERNEL_INLINE void visit_close(const sinew_kernel *kernel, int32_t group, const visit_sum *sum)
+{
+    sinew_real *to = kernel->sum + (size_t)group * (SINEW_VISIT_SUM * LANES);
+    store_lanes(to, 3, sum->g);
+    store_lanes(to + 3 * LANES, 6, sum->A);
+}
+
+KERNEL_INLINE void visit_at(const sinew_kernel *kernel, int32_t k, int other_count, int data_count, visit *v)
+{
+    v->others = kernel->vertex + (size_t)k * (size_t)(other_count * LANES);
+    v->data = kernel->data + (size_t)k * (size_t)(data_count * LANES);
+}
+
 KERNEL_INLINE void visit_run(const sinew_kernel *kernel, int other_count, int data_count, bool exact, visit_add *add)
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
-        const size_t first = (size_t)kernel->first_visit[group], last = (size_t)kernel->first_visit[group + 1];
-        sinew_real *to = kernel->sum + (size_t)group * (SINEW_VISIT_SUM * LANES);
-        visit v = {.q = kernel->x};
+        visit v;
         visit_sum sum;
-        if (first == last)
-            continue;
-        lane_gather_point(kernel->x, kernel->node + (size_t)group * LANES, v.x);
-        load_lanes(to, 3, sum.g);
-        load_lanes(to + 3 * LANES, 6, sum.A);
-        for (size_t k = first; k < last; k++) {
-            v.others = kernel->vertex + k * (size_t)(other_count * LANES);
-            v.data = kernel->data + k * (size_t)(data_count * LANES);
+        visit_open(kernel, group, &v, &sum);
+        for (int32_t k = kernel->first_visit[group]; k < kernel->first_visit[group + 1]; k++) {
+            visit_at(kernel, k, other_count, data_count, &v);
             add(&v, exact, &sum);
         }
-        store_lanes(to, 3, sum.g);
-        store_lanes(to + 3 * LANES, 6, sum.A);
+        visit_close(kernel, group, &sum);
     }
 }
 
@@ -85,9 +100,8 @@ KERNEL_INLINE void visit_change(const sinew_kernel *kernel, int other_count, int
         visit v = {.q = kernel->x};
         lane_gather_point(kernel->x, kernel->node + (size_t)group * LANES, v.x);
         load_lanes(kernel->step + (size_t)group * (3 * LANES), 3, d);
-        for (size_t k = (size_t)kernel->first_visit[group]; k < (size_t)kernel->first_visit[group + 1]; k++) {
-            v.others = kernel->vertex + k * (size_t)(other_count * LANES);
-            v.data = kernel->data + k * (size_t)(data_count * LANES);
+        for (int32_t k = kernel->first_visit[group]; k < kernel->first_visit[group + 1]; k++) {
+            visit_at(kernel, k, other_count, data_count, &v);
             const lane weight = lane_load(v.data);
             const lane_mask filler = lane_eq(weight, zero);
             lane own = zero;

@@ -11,10 +11,10 @@
  * least of the |F - Q|^2 over rotations Q), of strain, and of the Neo-Hookean energies, whose l is lambda + mu and
  * lambda + 5mu/6. PBNG writes lambda there; with it nearly auxetic rubber under large stretch could overshoot.
  *
- * Two layouts of a visit's numbers. General: those of the element (tet.h), the rows of Bm in the order of the visit; F
+ * Two layouts of a visit's numbers. General: those of the element (tet.h), L for the order of the visit; F
  * is formed. Volume form, for energies of |F|^2 and J alone: F is not formed, as
  *
- *     c = -det(Bm) n,  n = (x2 - x1) x (x3 - x1)      J = det(Bm) n . (x1 - x0)
+ *     c = -det(L) n,  n = (x2 - x1) x (x3 - x1)       J = det(L) n . (x1 - x0)
  *     F b = sum_k K_0k (x_k - x0),  K_ab = b_a . b_b      |F|^2 = -sum_{a<b} K_ab |x_a - x_b|^2
  */
 #ifndef SINEW_VISIT_TET_H
@@ -32,40 +32,76 @@ static inline void tet_visit_others(const int32_t *particles, int node, int32_t 
         others[k] = particles[tet_visit_order[node][k]];
 }
 
-/* Rest gradient of a vertex's shape function. */
-static inline double tet_rest_gradient(const sinew_real *data, int vertex, int axis)
+/* Rest gradient of a vertex's shape function, in the element's own frame (tet.h). */
+static inline void tet_rest_gradient(const sinew_real *data, int vertex, double b[3])
 {
-    const sinew_real *rest = data + TET_REST + axis;
-    if (vertex > 0)
-        return (double)rest[3 * (vertex - 1)];
-    return -((double)rest[0] + (double)rest[3] + (double)rest[6]);
+    const sinew_real *L = data + TET_LOWER;
+    const double rows[3][3] = {
+        {(double)L[0], 0, 0}, {(double)L[1], (double)L[2], 0}, {(double)L[3], (double)L[4], (double)L[5]}};
+    for (int i = 0; i < 3; i++)
+        b[i] = vertex > 0 ? rows[vertex - 1][i] : -(rows[0][i] + rows[1][i] + rows[2][i]);
+}
+
+static inline double dot_of(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* ---- General --------------------------------------------------------------------------------- */
 
-static inline void tet_visit(const sinew_real *data, int data_count, const int32_t *particles, int node,
-                             sinew_real *out, int32_t *others)
+/* Turns the rest shape anew for the order of the visit: the rows of L are the rest gradients of x1 x2 x3 in the frame q
+ * that they make one after the other. Rows of q: its axes in the element's frame. */
+static inline void tet_visit_frame(double b[3][3], double lower[6], double q[3][3])
 {
-    tet_visit_others(particles, node, others);
-    memcpy(out, data, (size_t)data_count * sizeof *out);
-    for (int k = 0; k < 3; k++)
+    const double first = sqrt(dot_of(b[0], b[0]));
+    double rest[3] = {b[1][0], b[1][1], b[1][2]};
+    for (int i = 0; i < 3; i++)
+        q[0][i] = b[0][i] / first;
+    for (int pass = 0; pass < 2; pass++) { /* twice: as good as orthogonal for any two gradients */
+        const double along = dot_of(q[0], rest);
         for (int i = 0; i < 3; i++)
-            out[TET_REST + 3 * k + i] = (sinew_real)tet_rest_gradient(data, tet_visit_order[node][k], i);
+            rest[i] -= along * q[0][i];
+    }
+    const double second = sqrt(dot_of(rest, rest));
+    for (int i = 0; i < 3; i++)
+        q[1][i] = rest[i] / second;
+    for (int i = 0; i < 3; i++)
+        q[2][i] = q[0][(i + 1) % 3] * q[1][(i + 2) % 3] - q[0][(i + 2) % 3] * q[1][(i + 1) % 3];
+    lower[0] = first;
+    lower[1] = dot_of(b[1], q[0]);
+    lower[2] = dot_of(b[1], q[1]);
+    for (int k = 0; k < 3; k++)
+        lower[3 + k] = dot_of(b[2], q[k]);
+}
+
+/* q is left for materials that are not isotropic. */
+static inline void tet_visit(const sinew_real *data, int data_count, const int32_t *particles, int node,
+                             sinew_real *out, int32_t *others, double q[3][3])
+{
+    double b[3][3], lower[6];
+    tet_visit_others(particles, node, others);
+    for (int k = 0; k < 3; k++)
+        tet_rest_gradient(data, tet_visit_order[node][k], b[k]);
+    tet_visit_frame(b, lower, q);
+    memcpy(out, data, (size_t)data_count * sizeof *out);
+    for (int i = 0; i < 6; i++)
+        out[TET_LOWER + i] = (sinew_real)lower[i];
 }
 
 /* F and b of the visit. */
 KERNEL_INLINE void tet_visit_deformation(const visit *v, lane F[9], lane b[3])
 {
-    lane D[9], rest[9], xa[3];
+    lane D[9], L[6], xa[3];
     for (int a = 0; a < 3; a++) {
         lane_gather_point(v->q, v->others + a * LANES, xa);
         for (int i = 0; i < 3; i++)
             D[3 * i + a] = xa[i] - v->x[i];
     }
-    load_lanes(v->data + TET_REST * LANES, 9, rest);
-    multiply3(D, rest, F);
-    for (int i = 0; i < 3; i++)
-        b[i] = -(rest[i] + rest[3 + i] + rest[6 + i]);
+    load_lanes(v->data + TET_LOWER * LANES, 6, L);
+    multiply3_lower(D, L, F);
+    b[0] = -(L[0] + L[1] + L[3]);
+    b[1] = -(L[2] + L[4]);
+    b[2] = -L[5];
 }
 
 KERNEL_INLINE void apply3(const lane M[9], const lane b[3], lane out[3])
@@ -98,7 +134,8 @@ KERNEL_INLINE void tet_visit_bound(const visit *v, const lane F[9], const lane b
 }
 
 /* sum += the block of the second derivatives, their negative eigenvalues in F set to zero (isotropic.h): in the frames
- * of the singular value decomposition with a = V^T b, K_ii = A_ii a_i^2 + sum_j s_ij a_j^2, K_ij = (A_ij + t_ij) a_i a_j
+ * of the singular value decomposition with a = V^T b, K_ii = A_ii a_i^2 + sum_j s_ij a_j^2, K_ij = (A_ij + t_ij) a_i
+ * a_j
  */
 KERNEL_INLINE void tet_visit_projected(const visit *v, const lane F[9], const lane b[3], isotropic_curvature *curvature,
                                        visit_sum *sum)
@@ -141,9 +178,40 @@ KERNEL_INLINE lane tet_visit_difference(const visit *v, const lane d[3], tet_str
     return after - before;
 }
 
+/* ---- General, with the nearest rotation ------------------------------------------------------ */
+
+/* sum += what a material adds that needs of R only R b. */
+typedef void tet_rotated_add(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum);
+
+/* Polar decompositions of several visits at once take a fraction of the time. */
+KERNEL_INLINE void tet_rotated_vertex(const sinew_kernel *kernel, int data_count, tet_rotated_add *add)
+{
+    lane F[SINEW_POLAR_TILE][9], R[SINEW_POLAR_TILE][9], b[SINEW_POLAR_TILE][3];
+    for (int32_t group = 0; group < kernel->group_count; group++) {
+        visit v;
+        visit_sum sum;
+        visit_open(kernel, group, &v, &sum);
+        for (int32_t first = kernel->first_visit[group]; first < kernel->first_visit[group + 1];
+             first += SINEW_POLAR_TILE) {
+            const int32_t left = kernel->first_visit[group + 1] - first;
+            const int count = left < SINEW_POLAR_TILE ? left : SINEW_POLAR_TILE;
+            for (int k = 0; k < count; k++) {
+                visit_at(kernel, first + k, 3, data_count, &v);
+                tet_visit_deformation(&v, F[k], b[k]);
+            }
+            sinew_polar3_tile(count, (const lane(*)[9])F, R);
+            for (int k = 0; k < count; k++) {
+                visit_at(kernel, first + k, 3, data_count, &v);
+                add(&v, F[k], R[k], b[k], &sum);
+            }
+        }
+        visit_close(kernel, group, &sum);
+    }
+}
+
 /* ---- Volume form ----------------------------------------------------------------------------- */
 
-/* Data: weight, det Bm, K_01 K_02 K_03, the material's one number; where |F|^2 is needed also K_12 K_13 K_23. */
+/* Data: weight, det L, K_01 K_02 K_03, the material's one number; where |F|^2 is needed also K_12 K_13 K_23. */
 enum {
     VOLUME_DET = 1,
     VOLUME_OWN = 2,
@@ -155,23 +223,19 @@ enum {
 
 static inline double tet_rest_product(const sinew_real *data, int a, int b)
 {
-    double sum = 0;
-    for (int i = 0; i < 3; i++)
-        sum += tet_rest_gradient(data, a, i) * tet_rest_gradient(data, b, i);
-    return sum;
+    double first[3], second[3];
+    tet_rest_gradient(data, a, first);
+    tet_rest_gradient(data, b, second);
+    return dot_of(first, second);
 }
 
 static inline void volume_visit(const sinew_real *data, const int32_t *particles, int node, bool norm, sinew_real *out,
                                 int32_t *others)
 {
     const int *order = tet_visit_order[node];
-    double B[9];
-    for (int i = 0; i < 9; i++)
-        B[i] = (double)data[TET_REST + i];
     tet_visit_others(particles, node, others);
     out[0] = data[TET_WEIGHT];
-    out[VOLUME_DET] = (sinew_real)(B[0] * (B[4] * B[8] - B[5] * B[7]) + B[1] * (B[5] * B[6] - B[3] * B[8]) +
-                                   B[2] * (B[3] * B[7] - B[4] * B[6]));
+    out[VOLUME_DET] = (sinew_real)((double)data[TET_LOWER] * (double)data[TET_LOWER + 2] * (double)data[TET_LOWER + 5]);
     for (int k = 0; k < 3; k++)
         out[VOLUME_OWN + k] = (sinew_real)tet_rest_product(data, node, order[k]);
     out[VOLUME_MATERIAL] = data[TET_MATERIAL];

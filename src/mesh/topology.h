@@ -59,8 +59,8 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
                                    const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
                                    sinew_error *error);
 
-/* Vertices of one colour share no element of any of the lists. First fit in the order of the vertices:
- * colours [vertex_count]. At most one colour more than the largest number of neighbours. */
+/* Vertices of one colour share no element of any of the lists. The lowest free colour, always for the vertex with most
+ * colours around it: colours [vertex_count]. At most one colour more than the largest number of neighbours. */
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                    int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
 

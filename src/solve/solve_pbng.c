@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * solve_pbng.c: position-based nonlinear Gauss-Seidel (Chen et al. 2024, "PBNG"; with `hessian` = exact the vertex block
- * descent of Chen et al. 2024, SIGGRAPH).
+ * solve_pbng.c: position-based nonlinear Gauss-Seidel (Chen et al. 2024, "PBNG"; with `hessian` = exact the vertex
+ * block descent of Chen et al. 2024, SIGGRAPH).
  *
  *     for every free node in turn   x_i += A_i^-1 (-grad_i g(x)),   A_i about the 3x3 block of the Hessian    PBNG (30)
  *
- * with the positions as they are at that moment. The cheap block, PBNG (32), bounds the objective from above as the node
- * moves (visit_tet.h), so that no step raises it; where a block is no bound each step is checked and halved (visits.c).
- * Acceleration over sweeps, PBNG section 7.3:
+ * with the positions as they are at that moment. The cheap block, PBNG (32), bounds the objective from above as the
+ * node moves (visit_tet.h), so that no step raises it; where a block is no bound each step is checked and halved
+ * (visits.c). Acceleration over sweeps, PBNG section 7.3:
  *
  *     sor        x^{l+1} = omega (x_swept - x^{l-1}) + x^{l-1}                        the two-term form of Vivace
  *     sor_node   x_i += omega dx_i inside the sweep; it too never raises the objective for omega < 2
  *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 1, 2/(2 - rho^2), then
  *                4/(4 - rho^2 w)
  *
- * Of sor and chebyshev a result whose objective is above the one before it is thrown away: the plain sweep stands in its
- * place, and the acceleration starts again. No estimate of the gap: a block Jacobi step says little about it.
+ * Of sor and chebyshev a result is thrown away whose objective is above the one before it by more than round-off, or
+ * equal to it up to round-off while the residual is higher: the plain sweep stands in its place, and the acceleration
+ * starts again. No estimate of the gap: a block Jacobi step says little about it.
  */
 #include <string.h>
 
@@ -53,7 +54,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                       .unit = "",
                       .choices = "none|sor|sor_node|chebyshev",
                       .maximum = 3,
-                      .preset = 0,
+                      .preset = 1,
                       .meaning = "over-relaxation of whole sweeps, of each node's step, or Chebyshev's iteration"},
     [OMEGA] = {.name = "omega",
                .unit = "",
@@ -174,24 +175,34 @@ static void extrapolate(sinew_solve *s, memory *m, double a, double b)
         }
 }
 
-static double objective_of(sinew_solve *s)
+typedef struct merit {
+    double objective, residual;
+} merit;
+
+static merit merit_of(sinew_solve *s)
 {
     sinew_solve_evaluate(s);
-    return s->terms.inertia + s->terms.elastic;
+    return (merit){s->terms.inertia + s->terms.elastic, s->residual};
+}
+
+/* What is not a number is no progress. */
+static bool progress(merit before, merit after, double noise)
+{
+    return after.objective < before.objective - noise ||
+           (after.objective <= before.objective + noise && after.residual <= before.residual);
 }
 
 static void accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    const double before = objective_of(s);
+    const merit before = merit_of(s);
     double a, b;
     extrapolation(m, &a, &b);
     memcpy(m->last, s->q, bytes);
     sweep(s, m);
     extrapolate(s, m, a, b);
     m->streak++;
-    /* Not "greater": what is not a number is no decrease. */
-    if ((a != 0 || b != 0) && !(objective_of(s) <= before + s->value_noise)) {
+    if ((a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {
         memcpy(s->q, m->last, bytes);
         s->gradient_known = false;
         m->streak = 0;

@@ -93,8 +93,8 @@ static sinew_status draft_colours(sinew_visits *v, draft *d, sinew_error *error)
     if (!lists)
         return sinew_fail_memory(error, "the visits of nodes");
     const int32_t plain = pick_lists(v, d, false, lists), pairs = pick_lists(v, d, true, lists + plain);
-    sinew_status status = sinew_colour_vertices(&o->allocator, o->particle_count, lists, plain, d->colours,
-                                                &v->colour_count, error);
+    sinew_status status =
+        sinew_colour_vertices(&o->allocator, o->particle_count, lists, plain, d->colours, &v->colour_count, error);
     for (int32_t k = 0; status == SINEW_OK && k < pairs; k++)
         status = sinew_recolour_vertices(&o->allocator, o->particle_count, lists, plain + k, &lists[plain + k],
                                          d->colours, &v->colour_count, error);

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_pbng.c: pbng against tightly solved Newton, at rest and in motion, from inverted states, with every kind of
+ * energy in one world; that a sweep never raises the objective; its accelerations; its layout against brute force; the
+ * same bits for any number of threads; and what it refuses. Run with -V (ctest) for the figures of
+ * docs/solvers/pbng.md.
+ */
+#include "solver_scenes.h"
+
+#include "solve/visits.h"
+#include "world/world.h"
+
+#define INVERTED_THROW 0.24 /* m */
+#define REACHED        (IS_SINGLE ? 1e-5 : 1e-8)
+
+static const sinew_energy_kind materials[] = {
+    SINEW_ENERGY_COROTATED, SINEW_ENERGY_NEO_HOOKEAN,         SINEW_ENERGY_STABLE_NEO_HOOKEAN,
+    SINEW_ENERGY_STRAIN,    SINEW_ENERGY_ST_VENANT_KIRCHHOFF, SINEW_ENERGY_NEO_HOOKEAN_LOG,
+    SINEW_ENERGY_LINEAR,
+};
+enum {
+    PAPERS = 4, /* those that may start inverted */
+    MATERIALS = sizeof materials / sizeof materials[0]
+};
+
+enum {
+    NONE,
+    SOR,
+    SOR_NODE,
+    CHEBYSHEV
+};
+
+static sinew_solver_def pbng(int iterations, int acceleration, int exact)
+{
+    sinew_solver_def def = solver_of(SINEW_SOLVER_PBNG, iterations);
+    set(&def, "acceleration", acceleration);
+    set(&def, "hessian", exact);
+    def.record = SINEW_RECORD_NONE;
+    return def;
+}
+
+static const char *name_of(sinew_energy_kind kind)
+{
+    return sinew_get_energy_info(kind)->name;
+}
+
+/* ---- A block with inverted tets ---------------------------------------------------------------- */
+
+enum {
+    INVERTED_CELLS = 3,
+    INVERTED_TETS = 5 * INVERTED_CELLS * INVERTED_CELLS * INVERTED_CELLS
+};
+
+/* A cube of 1 m, one face pinned, every vertex off it thrown about by a quarter of a cell: about a tenth of the tets
+ * are inside out. h = 0: quasistatic. */
+static sinew_world *inverted_world(sinew_energy_kind kind, double E, double h, const sinew_solver_def *solver)
+{
+    sinew_mesh *mesh = make_beam(INVERTED_CELLS, INVERTED_CELLS, INVERTED_CELLS, 1, 1, 1);
+    const int32_t n = sinew_mesh_vertex_count(mesh);
+    sinew_real *start = make_array(3 * (size_t)n, sizeof *start);
+    int32_t fixed[64];
+    uint32_t random = 12345;
+    for (int32_t i = 0; i < 3 * n; i++)
+        start[i] = sinew_mesh_positions(mesh)[i] + (sinew_real)(INVERTED_THROW * next_random(&random));
+    const int32_t count = vertices_at(mesh, 0, -0.5, -0.5, fixed);
+    for (int32_t i = 0; i < count; i++)
+        memcpy(start + 3 * fixed[i], sinew_mesh_positions(mesh) + 3 * fixed[i], 3 * sizeof *start);
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = 1;
+    def.quasistatic = h == 0;
+    if (h > 0)
+        def.time_step = (sinew_real)h;
+    def.solver = *solver;
+    sinew_world *world = make_world(&def);
+    sinew_body body = add_mesh(world, mesh, 1000, start, NULL);
+    add_material(world, body, kind, E, 0.3);
+    add_pins(world, body, fixed, count, NULL);
+    free(start);
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+/* ---- Newton's minimum ------------------------------------------------------------------------- */
+
+static void reaches_newtons_minimum(void **unused)
+{
+    (void)unused;
+    for (int m = 0; m < MATERIALS; m++)
+        for (int still = 0; still < 2; still++)
+            for (int exact = 0; exact < 2; exact++) {
+                scene s = scenes[still ? BEAM_STILL : BEAM_SOFT];
+                s.kind = materials[m];
+                s.stiffness = 1e6;
+                s.poisson = 0.3;
+                sinew_solver_def def = pbng(20000, SOR, exact);
+                def.tolerance = (sinew_real)REACHED;
+                sinew_real *best;
+                const double least = newton_minimum(&s, &best);
+                sinew_world *world = build(&s, &def, 1, 1);
+                const sinew_step_result result = step_of(world);
+                sinew_real *q = positions_of(world);
+                const double apart = largest_difference(q, best, 3 * sinew_world_particle_count(world));
+                print_message("%-20s %-11s %-5s: relative residual %.1e after %5d iterations, %.1e m from Newton's\n",
+                              name_of(s.kind), still ? "quasistatic" : "dynamic", exact ? "exact" : "cheap",
+                              result.relative_residual, result.iterations, apart);
+                if (result.bits & SINEW_STEP_NOT_CONVERGED)
+                    fail_msg("relative residual %g", result.relative_residual);
+                assert_true(apart <= (IS_SINGLE ? 1e-2 : 1e-5));
+                assert_true(fabs(result.objective - least) <= (IS_SINGLE ? 1e-4 : 1e-10) * (fabs(least) + 1));
+                free(q);
+                free(best);
+                sinew_world_destroy(world);
+            }
+}
+
+/* From a state with a tenth of the tets inside out. What is found quasistatic is a minimum: Newton, begun there, goes
+ * nowhere. In motion it is Newton's own. */
+static void recovers_from_inversion(void **unused)
+{
+    (void)unused;
+    for (int m = 0; m < PAPERS; m++)
+        for (int still = 0; still < 2; still++) {
+            const double h = still ? 0 : 1e-2;
+            sinew_solver_def def = pbng(40000, SOR, 0), newton = solver_of(SINEW_SOLVER_NEWTON, 300);
+            newton.tolerance = (sinew_real)(IS_SINGLE ? 1e-6 : 1e-12);
+            def.tolerance = (sinew_real)REACHED;
+            sinew_world *world = inverted_world(materials[m], 1e5, h, &def);
+            sinew_measures before, after;
+            sinew_world_measure(world, &before);
+            sinew_world *other = inverted_world(materials[m], 1e5, h, &newton);
+            const sinew_step_result result = step_of(world);
+            sinew_world_measure(world, &after);
+            sinew_real *q = positions_of(world);
+            const int32_t n = sinew_world_particle_count(world);
+            if (still)
+                assert_int_equal(sinew_world_set_positions(other, 0, n, q), SINEW_OK);
+            const sinew_step_result reference = step_of(other);
+            sinew_real *best = positions_of(other);
+            const double apart = largest_difference(q, best, 3 * n);
+            print_message("%-20s %-11s %3d of %d tets inverted: relative residual %.1e after %5d iterations, %d "
+                          "inverted, %.1e m from Newton's\n",
+                          name_of(materials[m]), still ? "quasistatic" : "dynamic", before.inverted_count,
+                          INVERTED_TETS, result.relative_residual, result.iterations, after.inverted_count, apart);
+            assert_true(before.inverted_count >= INVERTED_TETS / 10);
+            if (result.bits & SINEW_STEP_NOT_CONVERGED)
+                fail_msg("relative residual %g", result.relative_residual);
+            assert_true(apart <= (IS_SINGLE ? 1e-2 : 1e-5));
+            assert_true(fabs(result.objective - reference.objective) <=
+                        (IS_SINGLE ? 1e-3 : 1e-9) * (fabs(reference.objective) + 1));
+            free(q);
+            free(best);
+            sinew_world_destroy(world);
+            sinew_world_destroy(other);
+        }
+}
+
+/* ---- No sweep raises the objective ------------------------------------------------------------ */
+
+/* The most that an iteration of a step adds to g, in units of its round-off. */
+static double largest_rise(sinew_world *world)
+{
+    int32_t count;
+    double most = 0;
+    step_of(world);
+    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    for (int32_t k = 1; k < count; k++) {
+        /* Of a strongly deformed body it is more than value_noise, which is for the rest shape. */
+        const double noise = fmax(world->solve.value_noise, (IS_SINGLE ? 1e-6 : 1e-14) * fabs(rows[k].objective));
+        most = fmax(most, (rows[k].objective - rows[k - 1].objective) / noise);
+    }
+    return most;
+}
+
+static void sweeps_never_raise_the_objective(void **unused)
+{
+    (void)unused;
+    static const double steps[] = {0, 1e-1, 1e-3}, moduli[] = {1e3, 1e6, 1e9};
+    for (int m = 0; m < MATERIALS; m++)
+        for (int how = 0; how < 4; how++) {
+            double most = 0;
+            for (int i = 0; i < 9; i++) {
+                sinew_solver_def def = pbng(60, how / 2 ? SOR_NODE : NONE, how % 2);
+                def.record = SINEW_RECORD_ITERATIONS;
+                if (materials[m] == SINEW_ENERGY_NEO_HOOKEAN_LOG) {
+                    scene s = scenes[BEAM_STILL];
+                    s.kind = materials[m];
+                    s.poisson = 0.3;
+                    s.h = steps[i % 3];
+                    s.stiffness = moduli[i / 3];
+                    sinew_world *world = build(&s, &def, 1, 1);
+                    most = fmax(most, largest_rise(world));
+                    sinew_world_destroy(world);
+                    continue;
+                }
+                sinew_world *world = inverted_world(materials[m], moduli[i / 3], steps[i % 3], &def);
+                most = fmax(most, largest_rise(world));
+                sinew_world_destroy(world);
+            }
+            print_message("%-20s %-8s %-5s: largest rise %.3f of the objective's round-off\n", name_of(materials[m]),
+                          how / 2 ? "sor_node" : "none", how % 2 ? "exact" : "cheap", most);
+            assert_true(most <= 1);
+        }
+}
+
+/* ---- Acceleration ----------------------------------------------------------------------------- */
+
+static int32_t iterations_to(sinew_solver_def def, int index, double tolerance)
+{
+    def.tolerance = (sinew_real)tolerance;
+    sinew_world *world = build(&scenes[index], &def, 2, 1);
+    const sinew_step_result result = step_of(world);
+    if (result.bits & SINEW_STEP_NOT_CONVERGED)
+        fail_msg("%s: relative residual %g", scenes[index].name, result.relative_residual);
+    sinew_world_destroy(world);
+    return result.iterations;
+}
+
+/* Each kind arrives, and in fewer iterations than the plain sweep where that is slow. */
+static void accelerations_accelerate(void **unused)
+{
+    (void)unused;
+    static const int indices[] = {BEAM_STIFF, BALL_STIFF, RUBBER_STIFF};
+    static const char *const names[] = {"none", "sor", "sor_node", "chebyshev"};
+    const double tolerance = IS_SINGLE ? 1e-3 : 1e-5;
+    for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
+        int32_t plain = 0;
+        for (int kind = 0; kind < 4; kind++)
+            for (int symmetric = 0; symmetric < 2; symmetric++) {
+                sinew_solver_def def = pbng(20000, kind, 0);
+                set(&def, "symmetric", symmetric);
+                const int32_t count = iterations_to(def, indices[i], tolerance);
+                print_message("%-26s %-9s %s: %5d iterations to %g\n", scenes[indices[i]].name, names[kind],
+                              symmetric ? "symmetric" : "forward  ", count, tolerance);
+                if (symmetric)
+                    continue;
+                if (kind == NONE)
+                    plain = count;
+                else
+                    assert_true(count < plain);
+            }
+    }
+}
+
+/* Chebyshev with all it has overshoots; what comes out never has a higher objective than what went in. */
+static void safeguard_holds(void **unused)
+{
+    (void)unused;
+    for (int kind = SOR; kind <= CHEBYSHEV; kind += 2) {
+        sinew_solver_def def = pbng(200, kind, 0);
+        set(&def, "rho", 0.9999);
+        set(&def, "gamma", 1.99);
+        set(&def, "omega", 1.99);
+        def.record = SINEW_RECORD_ITERATIONS;
+        sinew_world *world = inverted_world(SINEW_ENERGY_NEO_HOOKEAN, 1e6, 1e-2, &def);
+        assert_true(largest_rise(world) <= 1);
+        sinew_world_destroy(world);
+    }
+}
+
+/* ---- All energies in one world ---------------------------------------------------------------- */
+
+enum {
+    JOINED_PAIRS = 12
+};
+
+/* Two blocks of different rubber, one above the other, joined by anisotropic pairs; springs in the lower one, which is
+ * pinned, and anchors at the top of the upper one. */
+static sinew_world *joined_world(const sinew_solver_def *def, int threads, int cells, int pairs, double h)
+{
+    sinew_error error = {0};
+    sinew_world_def world_def = sinew_default_world_def();
+    sinew_mesh *mesh = make_beam(cells, cells, cells, 1, 1, 1);
+    const int32_t n = sinew_mesh_vertex_count(mesh);
+    const sinew_real *X = sinew_mesh_positions(mesh);
+    sinew_real *above = make_array(3 * (size_t)n, sizeof *above);
+    int32_t *some = make_array((size_t)n, sizeof *some), *corner = make_array((size_t)n, sizeof *corner);
+    for (int32_t i = 0; i < 3 * n; i++)
+        above[i] = X[i] + (sinew_real)(i % 3 == 1 ? 1.05 : 0.02);
+    world_def.quasistatic = h == 0;
+    if (h > 0)
+        world_def.time_step = (sinew_real)h;
+    world_def.thread_count = threads;
+    world_def.solver = *def;
+    sinew_world *world = make_world(&world_def);
+    sinew_body low = add_mesh(world, mesh, 1000, NULL, NULL), high = add_mesh(world, mesh, 500, above, NULL);
+    add_material(world, low, SINEW_ENERGY_COROTATED, 1e5, 0.3);
+    add_material(world, high, SINEW_ENERGY_NEO_HOOKEAN, 5e4, 0.4);
+    add_springs(world, low, 300);
+    add_pins(world, low, some, vertices_at(mesh, 1, -0.5, -0.5, some), NULL);
+    sinew_energy_def anchor = sinew_default_energy_def(SINEW_ENERGY_POSITION);
+    anchor.body = high;
+    anchor.elements = some;
+    anchor.element_count = vertices_at(mesh, 1, 0.5, 0.5, some);
+    anchor.parameters[0] = 2000;
+    add_energy(world, &anchor);
+    sinew_energy_def weak = sinew_default_energy_def(SINEW_ENERGY_WEAK);
+    int32_t elements[8 * JOINED_PAIRS];
+    sinew_real weights[8 * JOINED_PAIRS] = {0}, normals[3 * JOINED_PAIRS];
+    const int32_t tops = vertices_at(mesh, 1, 0.5, 0.5, some), bottoms = vertices_at(mesh, 1, -0.5, -0.5, corner);
+    for (int p = 0; p < JOINED_PAIRS; p++) {
+        /* Three vertices of the lower face, one of them named twice; one of the upper. */
+        for (int a = 0; a < 4; a++) {
+            elements[8 * p + a] = some[(p + (a < 3 ? a : 0)) % tops];
+            elements[8 * p + 4 + a] = n + corner[p % bottoms];
+        }
+        weights[8 * p] = weights[8 * p + 3] = (sinew_real)0.25;
+        weights[8 * p + 1] = (sinew_real)0.3;
+        weights[8 * p + 2] = (sinew_real)0.2;
+        weights[8 * p + 4] = 1;
+        normals[3 * p] = (sinew_real)0.1;
+        normals[3 * p + 1] = 1;
+        normals[3 * p + 2] = 0;
+    }
+    weak.body.index = -1;
+    weak.elements = elements;
+    weak.element_count = pairs;
+    weak.weights = weights;
+    weak.normals = normals;
+    weak.parameters[0] = 5000;
+    weak.parameters[1] = 400;
+    if (pairs > 0)
+        sinew_world_add_energy(world, &weak, &error);
+    must(&error);
+    free(above);
+    free(some);
+    free(corner);
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+static void all_energies_together(void **unused)
+{
+    (void)unused;
+    for (int still = 0; still < 2; still++) {
+        sinew_solver_def newton = solver_of(SINEW_SOLVER_NEWTON, 200), def = pbng(20000, SOR_NODE, 0);
+        newton.tolerance = (sinew_real)(IS_SINGLE ? 1e-6 : 1e-12);
+        def.tolerance = (sinew_real)REACHED;
+        sinew_world *world = joined_world(&def, 1, 2, JOINED_PAIRS, still ? 0 : 0.02);
+        sinew_world *other = joined_world(&newton, 1, 2, JOINED_PAIRS, still ? 0 : 0.02);
+        for (int k = 0; k < 3; k++) {
+            const sinew_step_result result = step_of(world);
+            step_of(other);
+            if (result.bits & SINEW_STEP_NOT_CONVERGED)
+                fail_msg("relative residual %g", result.relative_residual);
+        }
+        sinew_real *q = positions_of(world), *best = positions_of(other);
+        const double apart = largest_difference(q, best, 3 * sinew_world_particle_count(world));
+        print_message("two bodies, pairs, springs, anchors, %s: %.1e m from Newton's after 3 steps\n",
+                      still ? "quasistatic" : "dynamic", apart);
+        assert_true(apart <= (IS_SINGLE ? 1e-2 : 1e-5));
+        free(q);
+        free(best);
+        sinew_world_destroy(world);
+        sinew_world_destroy(other);
+    }
+}
+
+/* Pairs that come and go between steps: the world goes on, with the bits of one that was built without the history. */
+static void pairs_come_and_go(void **unused)
+{
+    (void)unused;
+    sinew_solver_def def = pbng(5, NONE, 0);
+    sinew_world *with = joined_world(&def, 1, 3, JOINED_PAIRS, 0.02), *without = joined_world(&def, 1, 3, 0, 0.02);
+    for (int k = 0; k < 2; k++) {
+        step_of(with);
+        step_of(without);
+    }
+    assert_true(sinew_world_state_hash(with) != sinew_world_state_hash(without));
+    assert_int_equal(sinew_world_remove_energy(with, (sinew_energy){4}), SINEW_OK);
+    const size_t size = sinew_world_state_size(without);
+    void *blob = make_array(size, 1);
+    assert_int_equal(sinew_world_state_save(without, blob, size), SINEW_OK);
+    assert_int_equal(sinew_world_state_load(with, blob, size, NULL), SINEW_OK);
+    step_of(with);
+    step_of(without);
+    assert_true(sinew_world_state_hash(with) == sinew_world_state_hash(without));
+    free(blob);
+    sinew_world_destroy(with);
+    sinew_world_destroy(without);
+}
+
+/* ---- Layout ----------------------------------------------------------------------------------- */
+
+/* By brute force: nodes of one colour share no element of any energy; every free node has each of its elements once. */
+static void assert_layout(const sinew_visits *v)
+{
+    const sinew_objective *o = v->objective;
+    const int32_t W = v->lanes->width;
+    int32_t *colour = make_array((size_t)o->particle_count, sizeof *colour), nodes = 0;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        colour[i] = -1;
+    for (int32_t c = 0; c < v->colour_count; c++)
+        for (int32_t p = v->first_group[c] * W; p < v->first_group[c + 1] * W; p++)
+            if (v->mass[p] > 0) {
+                assert_true(colour[v->node[p]] < 0 && !o->pinned[v->node[p]]);
+                colour[v->node[p]] = c;
+                nodes++;
+            }
+    for (int32_t i = 0; i < o->particle_count; i++)
+        nodes += o->pinned[i] > 0;
+    assert_int_equal(nodes, o->particle_count);
+    for (int32_t b = 0; b < v->batch_count; b++) {
+        const sinew_visit_batch *batch = &v->batches[b];
+        const int32_t n = batch->source->ops->info.vertex_count, D = batch->source->ops->visit_data_count;
+        int32_t *list = make_array((size_t)batch->source->element_count * (size_t)n, sizeof *list);
+        int64_t expected = 0, found = 0;
+        sinew_batch_list(batch->source, list);
+        for (int32_t e = 0; e < batch->source->element_count; e++)
+            for (int32_t i = 0; i < n; i++) {
+                const int32_t *vertices = list + e * n;
+                bool first = true;
+                for (int32_t j = 0; j < i; j++) {
+                    first &= vertices[j] != vertices[i];
+                    assert_true(vertices[j] == vertices[i] || colour[vertices[j]] < 0 ||
+                                colour[vertices[j]] != colour[vertices[i]]);
+                }
+                expected += first && !o->pinned[vertices[i]];
+            }
+        for (int64_t place = 0; place < (int64_t)batch->visit_count * W; place++)
+            found += batch->data[place / W * D * W + place % W] > 0;
+        assert_int_equal(found, expected);
+        free(list);
+    }
+    free(colour);
+}
+
+static void layout_holds_every_visit_once(void **unused)
+{
+    (void)unused;
+    const sinew_solver_def def = pbng(1, NONE, 0);
+    for (int pairs = 0; pairs <= JOINED_PAIRS; pairs += JOINED_PAIRS) {
+        sinew_error error = {0};
+        sinew_visits visits;
+        sinew_world *world = joined_world(&def, 1, 4, pairs, 0.02);
+        assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
+        assert_int_equal(sinew_visits_create(&visits, &world->objective, sinew_lanes(), false, &error), SINEW_OK);
+        print_message("two blocks, %2d pairs: %d colours\n", pairs, visits.colour_count);
+        assert_layout(&visits);
+        sinew_visits_destroy(&visits);
+        sinew_world_destroy(world);
+    }
+}
+
+/* PBNG table 1 has five colours for the block. */
+static void block_has_four_colours(void **unused)
+{
+    (void)unused;
+    sinew_error error = {0};
+    sinew_box_def box = sinew_default_box_def();
+    sinew_visits visits;
+    const sinew_solver_def def = pbng(1, NONE, 0);
+    sinew_world_def world_def = sinew_default_world_def();
+    world_def.solver = def;
+    for (int i = 0; i < 3; i++)
+        box.vertices[i] = 12;
+    sinew_mesh *mesh = sinew_mesh_box(&box, &error);
+    must(&error);
+    sinew_world *world = make_world(&world_def);
+    add_material(world, add_mesh(world, mesh, 1000, NULL, NULL), SINEW_ENERGY_COROTATED, 1e5, 0.3);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
+    assert_int_equal(sinew_visits_create(&visits, &world->objective, sinew_lanes(), false, &error), SINEW_OK);
+    assert_int_equal(visits.colour_count, 4);
+    assert_layout(&visits);
+    sinew_visits_destroy(&visits);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+}
+
+/* Large enough for every colour to be shared out among threads. */
+static void results_do_not_depend_on_threads(void **unused)
+{
+    (void)unused;
+    for (int kind = NONE; kind <= CHEBYSHEV; kind++) {
+        const sinew_solver_def def = pbng(4, kind, kind == NONE);
+        uint64_t hash[3];
+        for (int threads = 1; threads <= 3; threads++) {
+            sinew_world *world = joined_world(&def, threads, kind == NONE ? 10 : 14, JOINED_PAIRS, 0.02);
+            step_of(world);
+            hash[threads - 1] = sinew_world_state_hash(world);
+            sinew_world_destroy(world);
+        }
+        assert_true(hash[0] == hash[1] && hash[0] == hash[2]);
+    }
+}
+
+/* ---- Momentum, refusals ----------------------------------------------------------------------- */
+
+/* Sweeps do not keep momentum one by one; the minimum does. */
+static void momentum_is_kept_at_convergence(void **unused)
+{
+    (void)unused;
+    for (int m = 0; m < PAPERS; m++) {
+        scene s = scenes[BALL_SOFT];
+        s.kind = materials[m];
+        s.stiffness = 1e5;
+        s.poisson = 0.3;
+        sinew_solver_def def = pbng(2000, SOR_NODE, 0);
+        def.tolerance = (sinew_real)(IS_SINGLE ? 1e-5 : 1e-12);
+        sinew_world *world = build(&s, &def, 1, 1);
+        const int32_t n = sinew_world_particle_count(world);
+        sinew_real *v = make_array(3 * (size_t)n, sizeof *v), *q = positions_of(world);
+        for (int32_t i = 0; i < n; i++) {
+            v[3 * i] = (sinew_real)(3 - 4 * (double)q[3 * i + 1]);
+            v[3 * i + 1] = (sinew_real)(1 + 4 * (double)q[3 * i]);
+        }
+        assert_int_equal(sinew_world_set_velocities(world, 0, n, v), SINEW_OK);
+        sinew_measures before, after;
+        sinew_world_measure(world, &before);
+        for (int k = 0; k < 3; k++)
+            step_of(world);
+        sinew_world_measure(world, &after);
+        double change = 0;
+        for (int c = 0; c < 3; c++)
+            change = fmax(change, fabs(after.linear_momentum[c] - before.linear_momentum[c]));
+        print_message("%-20s momentum changes by %.1e m/s in three steps\n", name_of(s.kind), change / before.mass);
+        assert_true(change <= (IS_SINGLE ? 1e-4 : 1e-10) * 4 * before.mass);
+        free(v);
+        free(q);
+        sinew_world_destroy(world);
+    }
+}
+
+static void refusals_name_the_number(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name;
+        double value;
+        const char *words;
+    } cases[] = {{"omega", 2, "omega is 2,"},    {"omega", 0, "omega is 0,"},
+                 {"rho", 1, "rho is 1,"},        {"rho", -0.5, "rho is -0.5,"},
+                 {"gamma", 0, "gamma is 0,"},    {"gamma", 2.5, "gamma is 2.5,"},
+                 {"hessian", 2, "hessian is 2"}, {"acceleration", 4, "acceleration is 4"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinew_error error = {0};
+        sinew_world_def def = sinew_default_world_def();
+        def.solver = pbng(1, NONE, 0);
+        set(&def.solver, cases[i].name, cases[i].value);
+        assert_null(sinew_world_create(&def, &error));
+        if (!strstr(error.text, cases[i].words))
+            fail_msg("\"%s\" is not in: %s", cases[i].words, error.text);
+    }
+}
+
+/* Springs between all of 300 particles: each needs its own colour. */
+static void too_many_colours_are_refused(void **unused)
+{
+    (void)unused;
+    enum {
+        CLIQUE = 300
+    };
+    const double from[3] = {0, 0, 0}, to[3] = {0, 30, 1};
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.solver = pbng(1, NONE, 0);
+    sinew_mesh *rope = make_rope(CLIQUE, from, to);
+    sinew_world *world = make_world(&def);
+    sinew_energy_def springs = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    int32_t *edges = make_array((size_t)CLIQUE * CLIQUE, sizeof *edges), count = 0;
+    for (int32_t i = 0; i < CLIQUE; i++)
+        for (int32_t j = 0; j < i; j++) {
+            edges[2 * count] = i;
+            edges[2 * count++ + 1] = j;
+        }
+    springs.body = add_mesh(world, rope, 1, NULL, NULL);
+    springs.elements = edges;
+    springs.element_count = count;
+    add_energy(world, &springs);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "need 300 colours"));
+    free(edges);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(rope);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reaches_newtons_minimum),
+        cmocka_unit_test(recovers_from_inversion),
+        cmocka_unit_test(sweeps_never_raise_the_objective),
+        cmocka_unit_test(accelerations_accelerate),
+        cmocka_unit_test(safeguard_holds),
+        cmocka_unit_test(all_energies_together),
+        cmocka_unit_test(pairs_come_and_go),
+        cmocka_unit_test(layout_holds_every_visit_once),
+        cmocka_unit_test(block_has_four_colours),
+        cmocka_unit_test(results_do_not_depend_on_threads),
+        cmocka_unit_test(momentum_is_kept_at_convergence),
+        cmocka_unit_test(refusals_name_the_number),
+        cmocka_unit_test(too_many_colours_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

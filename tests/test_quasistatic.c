@@ -5,6 +5,8 @@
  */
 #include "solver_scenes.h"
 
+#include "sinew/scene.h"
+
 /* ---- A bar that hangs, and a bar that sticks out ---------------------------------------------- */
 
 typedef struct bar {
@@ -181,6 +183,28 @@ static void states_go_on_in_the_middle_of_loading(void **unused)
     free(blob);
     sinew_world_destroy(first);
     sinew_world_destroy(second);
+}
+
+/* The scene's gravity grows over four steps: its potential energy is that of as much of the weight as acts. */
+static void scenes_have_load_steps(void **unused)
+{
+    (void)unused;
+    static const char *const settings[] = {"solver.name=newton", "threads=1"};
+    sinew_error error = {0};
+    sinew_scene_def def = sinew_default_scene_def();
+    def.path = SINEW_SOURCE_DIR "/scenes/hanging_blocks.json";
+    def.settings = settings;
+    def.setting_count = 2;
+    sinew_scene *loaded = sinew_scene_read(&def, &error);
+    must(&error);
+    for (int k = 1; k <= 5; k++) {
+        sinew_measures m;
+        step_of(sinew_scene_world(loaded));
+        assert_int_equal(sinew_world_measure(sinew_scene_world(loaded), &m), SINEW_OK);
+        const double whole = 9.8 * m.mass * m.centre_of_mass[1];
+        assert_true(fabs(m.potential / whole - fmin(1, k / 4.0)) < (IS_SINGLE ? 1e-4 : 1e-12));
+    }
+    sinew_scene_destroy(loaded);
 }
 
 static void negative_load_steps_are_refused(void **unused)
@@ -525,6 +549,7 @@ int main(void)
         cmocka_unit_test(every_solver_finds_newtons_equilibrium),
         cmocka_unit_test(loads_grow_step_by_step),
         cmocka_unit_test(states_go_on_in_the_middle_of_loading),
+        cmocka_unit_test(scenes_have_load_steps),
         cmocka_unit_test(negative_load_steps_are_refused),
         cmocka_unit_test(free_pieces_are_named),
         cmocka_unit_test(pieces_of_several_bodies_count_as_one),

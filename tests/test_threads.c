@@ -108,7 +108,10 @@ static void test_every_solver(void **state)
     sinew_mesh *mesh = make_beam();
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
         check_thread_counts((setup){.solver = (sinew_solver_kind)kind, .mesh = mesh});
-    check_thread_counts((setup){.solver = SINEW_SOLVER_NEWTON, .parameter = "linear", .value = 1, .mesh = mesh});
+    static const int linear[] = {1, 2, 4}; /* cg, bicgstab, gs; direct is the default, lu has no threads */
+    for (size_t i = 0; i < sizeof linear / sizeof linear[0]; i++)
+        check_thread_counts(
+            (setup){.solver = SINEW_SOLVER_NEWTON, .parameter = "linear", .value = linear[i], .mesh = mesh});
     sinew_mesh_destroy(mesh);
 }
 

@@ -279,10 +279,13 @@ static void fill_panel(sinew_prefactor *f, const cholmod_factor *factor, const p
     for (size_t r = 0; r < filled; r++)
         rows[r] = r < below ? local_row(own, (int32_t)s[(size_t)pi[k] + columns + r])
                             : own->last - own->first + own->owed_count;
-    for (size_t r = 0; r < filled; r += 4)
+    for (size_t r = 0; r < filled;) {
+        const size_t next = filled - r >= 8 ? r + 8 : filled;
         for (size_t c = 0; c < columns; c++)
-            for (size_t i = r; i < r + 4; i++)
+            for (size_t i = r; i < next; i++)
                 *values++ = (sinew_real)(i < below ? L[c * height + columns + i] : 0);
+        r = next;
+    }
 }
 
 static bool fill_panels(sinew_prefactor *f, const cholmod_factor *factor, const cut *c)

@@ -39,6 +39,23 @@ static inline void solve_diagonal(const sinew_panel *panel, sinew_real *y)
     }
 }
 
+/* x[rows] -= L y for a block of rows. Eight keep enough sums going to hide the time that each addition takes. */
+static inline __attribute__((always_inline)) const sinew_real *
+subtract_rows(const sinew_real *l, const int32_t *rows, int height, int32_t columns, const sinew_real *y, sinew_real *x)
+{
+    vec4 s[8] = {{0}};
+    for (int32_t c = 0; c < columns; c++, l += height) {
+        const vec4 yc = load4(y + 4 * (size_t)c);
+        for (int r = 0; r < height; r++)
+            s[r] += l[r] * yc;
+    }
+    for (int r = 0; r < height; r++) {
+        sinew_real *xr = x + 4 * (size_t)rows[r];
+        store4(xr, load4(xr) - s[r]);
+    }
+    return l;
+}
+
 static void panel_forward(const sinew_panel *panels, int32_t count, sinew_real *x)
 {
     for (int32_t k = 0; k < count; k++) {
@@ -46,21 +63,11 @@ static void panel_forward(const sinew_panel *panels, int32_t count, sinew_real *
         sinew_real *y = x + 4 * (size_t)panel->first;
         solve_diagonal(panel, y);
         const sinew_real *l = panel->below;
-        for (int32_t i = 0; i < panel->row_count; i += 4) {
-            vec4 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-            for (int32_t c = 0; c < panel->column_count; c++, l += 4) {
-                const vec4 yc = load4(y + 4 * (size_t)c);
-                s0 += l[0] * yc;
-                s1 += l[1] * yc;
-                s2 += l[2] * yc;
-                s3 += l[3] * yc;
-            }
-            const vec4 s[4] = {s0, s1, s2, s3};
-            for (int32_t r = 0; r < 4; r++) {
-                sinew_real *xr = x + 4 * (size_t)panel->rows[i + r];
-                store4(xr, load4(xr) - s[r]);
-            }
-        }
+        int32_t i = 0;
+        for (; i + 8 <= panel->row_count; i += 8)
+            l = subtract_rows(l, panel->rows + i, 8, panel->column_count, y, x);
+        if (i < panel->row_count)
+            subtract_rows(l, panel->rows + i, 4, panel->column_count, y, x);
     }
 }
 
@@ -77,21 +84,37 @@ static inline void solve_diagonal_transposed(const sinew_panel *panel, sinew_rea
     }
 }
 
+/* y -= L^T x[rows] for a block of rows */
+static inline __attribute__((always_inline)) const sinew_real *subtract_columns(const sinew_real *l,
+                                                                                const int32_t *rows, int height,
+                                                                                int32_t columns, const sinew_real *x,
+                                                                                sinew_real *y)
+{
+    vec4 xr[8];
+    for (int r = 0; r < height; r++)
+        xr[r] = load4(x + 4 * (size_t)rows[r]);
+    for (int32_t c = 0; c < columns; c++, l += height) {
+        vec4 even = load4(y + 4 * (size_t)c), odd = {0};
+        for (int r = 0; r < height; r += 2) {
+            even -= l[r] * xr[r];
+            odd -= l[r + 1] * xr[r + 1];
+        }
+        store4(y + 4 * (size_t)c, even + odd);
+    }
+    return l;
+}
+
 static void panel_backward(const sinew_panel *panels, int32_t count, sinew_real *x)
 {
     for (int32_t k = count - 1; k >= 0; k--) {
         const sinew_panel *panel = &panels[k];
         sinew_real *y = x + 4 * (size_t)panel->first;
         const sinew_real *l = panel->below;
-        for (int32_t i = 0; i < panel->row_count; i += 4) {
-            vec4 xr[4];
-            for (int32_t r = 0; r < 4; r++)
-                xr[r] = load4(x + 4 * (size_t)panel->rows[i + r]);
-            for (int32_t c = 0; c < panel->column_count; c++, l += 4) {
-                const vec4 a = l[0] * xr[0] + l[1] * xr[1], b = l[2] * xr[2] + l[3] * xr[3];
-                store4(y + 4 * (size_t)c, load4(y + 4 * (size_t)c) - (a + b));
-            }
-        }
+        int32_t i = 0;
+        for (; i + 8 <= panel->row_count; i += 8)
+            l = subtract_columns(l, panel->rows + i, 8, panel->column_count, x, y);
+        if (i < panel->row_count)
+            subtract_columns(l, panel->rows + i, 4, panel->column_count, x, y);
         solve_diagonal_transposed(panel, y);
     }
 }

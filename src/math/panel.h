@@ -7,7 +7,7 @@
  * them:
  *
  *     diagonal  [column][0 .. column]      row by row, the reciprocal on the diagonal
- *     below     [row / 4][column][4]       four rows side by side; the last four filled up with zeros
+ *     below     [row / 8][column][8]       eight rows side by side; four, filled up with zeros, where they are enough
  *
  * Each number of L is read once per solve, as a stream; the rest fits in the cache.
  */

@@ -107,9 +107,30 @@ static void local_project(const sinew_kernel *kernel)
     }
 }
 
+/* min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R it is Z = (w R + w2 Y) / (w + w2), and what is
+ * left, |R - Y|^2 times a constant, is least for the rotation nearest to Y. */
 static void local_prox(const sinew_kernel *kernel)
 {
-    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+    lane F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
+    for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
+        const int32_t count = tet_tile(kernel, first);
+        tet_gather_tile(kernel, first, count, DATA_COUNT, F);
+        for (int32_t k = 0; k < count; k++) {
+            load_lanes(group_dual(kernel, first + k, 9), 9, Y[k]);
+            for (int i = 0; i < 9; i++)
+                Y[k][i] += F[k][i];
+        }
+        sinew_polar3_tile(count, (const lane(*)[9])Y, R);
+        for (int32_t k = 0; k < count; k++) {
+            const sinew_real *data = group_data(kernel, first + k, DATA_COUNT);
+            const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + (first + k) * LANES));
+            lane lower[6];
+            load_lanes(data + TET_LOWER * LANES, 6, lower);
+            for (int i = 0; i < 9; i++)
+                R[k][i] = Y[k][i] + share * (R[k][i] - Y[k][i]);
+            tet_prox_finish(kernel, first + k, data, F[k], Y[k], R[k], lower);
+        }
+    }
 }
 
 static void constrain(const sinew_kernel *kernel)

@@ -5,6 +5,7 @@
 #ifndef SINEW_BENCH_H
 #define SINEW_BENCH_H
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -45,7 +46,22 @@ static inline double bench_median(bench_body *body, void *context, int runs)
     return bench_median_of(body, context, runs, sinew_seconds);
 }
 
-/* The same in processor time: for one thread. */
+/* The least seconds of one call, over as many as fit into `budget` s and three at least: what a loop over threads takes
+ * while nothing else wants the cores. */
+static inline double bench_least(bench_body *body, void *context, double budget)
+{
+    const double start = sinew_seconds();
+    double least = HUGE_VAL;
+    body(context);
+    for (int i = 0; i < 3 || sinew_seconds() - start < budget; i++) {
+        const double began = sinew_seconds();
+        body(context);
+        least = fmin(least, sinew_seconds() - began);
+    }
+    return least;
+}
+
+/* The median in processor time: for one thread. */
 static inline double bench_median_cpu(bench_body *body, void *context, int runs)
 {
     return bench_median_of(body, context, runs, bench_processor_seconds);

@@ -88,6 +88,8 @@ static void reaches_newtons_minimum(void **unused)
     for (int m = 0; m < MATERIALS; m++)
         for (int still = 0; still < 2; still++)
             for (int exact = 0; exact < 2; exact++) {
+                if (still && !exact && m >= PAPERS) /* slow, and nothing new */
+                    continue;
                 scene s = scenes[still ? BEAM_STILL : BEAM_SOFT];
                 s.kind = materials[m];
                 s.stiffness = 1e6;
@@ -179,7 +181,7 @@ static void sweeps_never_raise_the_objective(void **unused)
         for (int how = 0; how < 4; how++) {
             double most = 0;
             for (int i = 0; i < 9; i++) {
-                sinew_solver_def def = pbng(60, how / 2 ? SOR_NODE : NONE, how % 2);
+                sinew_solver_def def = pbng(30, how / 2 ? SOR_NODE : NONE, how % 2);
                 def.record = SINEW_RECORD_ITERATIONS;
                 if (materials[m] == SINEW_ENERGY_NEO_HOOKEAN_LOG) {
                     scene s = scenes[BEAM_STILL];
@@ -221,11 +223,11 @@ static void accelerations_accelerate(void **unused)
     (void)unused;
     static const int indices[] = {BEAM_STIFF, BALL_STIFF, RUBBER_STIFF};
     static const char *const names[] = {"none", "sor", "sor_node", "chebyshev"};
-    const double tolerance = IS_SINGLE ? 1e-3 : 1e-5;
+    const double tolerance = IS_SINGLE ? 1e-3 : 1e-4;
     for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
         int32_t plain = 0;
         for (int kind = 0; kind < 4; kind++)
-            for (int symmetric = 0; symmetric < 2; symmetric++) {
+            for (int symmetric = 0; symmetric < (i == 0 ? 2 : 1); symmetric++) {
                 sinew_solver_def def = pbng(20000, kind, 0);
                 set(&def, "symmetric", symmetric);
                 const int32_t count = iterations_to(def, indices[i], tolerance);
@@ -474,7 +476,7 @@ static void results_do_not_depend_on_threads(void **unused)
         const sinew_solver_def def = pbng(4, kind, kind == NONE);
         uint64_t hash[3];
         for (int threads = 1; threads <= 3; threads++) {
-            sinew_world *world = joined_world(&def, threads, kind == NONE ? 10 : 14, JOINED_PAIRS, 0.02);
+            sinew_world *world = joined_world(&def, threads, kind == NONE ? 9 : 12, JOINED_PAIRS, 0.02);
             step_of(world);
             hash[threads - 1] = sinew_world_state_hash(world);
             sinew_world_destroy(world);

@@ -12,8 +12,9 @@
 /* Groups that one task takes from sums to steps: their sums stay in the first cache. */
 enum {
     TILE = 16,
-    WIDTH_MAX = 8, /* of all lanes */
-    HALVINGS = 10  /* of a step that would not lower the objective */
+    PARALLEL_TILES = 4, /* below this number waking other threads costs more than it saves */
+    WIDTH_MAX = 8,      /* of all lanes */
+    HALVINGS = 10       /* of a step that would not lower the objective */
 };
 
 /* ---- Elements -------------------------------------------------------------------------------- */
@@ -385,7 +386,7 @@ void sinew_visits_run(const sinew_visits *v, double relaxation, bool backward, s
         const int32_t c = backward ? v->colour_count - 1 - k : k;
         const int32_t first = v->first_group[c], count = v->first_group[c + 1] - first;
         const int32_t tiles = (count + TILE - 1) / TILE;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (tiles >= 8 && threads > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (tiles >= PARALLEL_TILES && threads > 1)
         for (int32_t t = 0; t < tiles; t++) {
             const int32_t left = count - t * TILE;
             run_tile(v, first + t * TILE, left < TILE ? left : TILE, relaxation, q);

@@ -243,6 +243,21 @@ static void accelerations_accelerate(void **unused)
     }
 }
 
+/* Exact blocks are smaller: larger steps, and fewer of them. */
+static void exact_blocks_need_fewer_iterations(void **unused)
+{
+    (void)unused;
+    static const int indices[] = {BEAM_STIFF, CLOTH_STIFF, RUBBER_STIFF};
+    for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
+        int32_t count[2];
+        for (int exact = 0; exact < 2; exact++)
+            count[exact] = iterations_to(pbng(20000, SOR, exact), indices[i], IS_SINGLE ? 1e-3 : 1e-4);
+        print_message("%-26s %5d iterations with cheap blocks, %5d with exact ones\n", scenes[indices[i]].name,
+                      count[0], count[1]);
+        assert_true(count[1] < count[0]);
+    }
+}
+
 /* Chebyshev with all it has overshoots; what comes out never has a higher objective than what went in. */
 static void safeguard_holds(void **unused)
 {
@@ -582,6 +597,7 @@ int main(void)
         cmocka_unit_test(recovers_from_inversion),
         cmocka_unit_test(sweeps_never_raise_the_objective),
         cmocka_unit_test(accelerations_accelerate),
+        cmocka_unit_test(exact_blocks_need_fewer_iterations),
         cmocka_unit_test(safeguard_holds),
         cmocka_unit_test(all_energies_together),
         cmocka_unit_test(pairs_come_and_go),

@@ -631,10 +631,13 @@ static void topology_allocations_may_fail(void **state)
     sinew_mesh *mesh = box_mesh(3, 3, 3);
     sinew_elements tets = {mesh->tets, mesh->tet_count, 4};
     int32_t numbers[64], count;
-    for (int which = 0; which < 3; which++) {
+    const int32_t pair[2] = {0, 26};
+    const sinew_elements added = {pair, 1, 2};
+    for (int which = 0; which < 4; which++) {
         failing_allocator memory = {0};
         sinew_allocator hooks = hooks_of(&memory);
         sinew_status status = SINEW_ERROR_MEMORY;
+        memset(numbers, 0, sizeof numbers);
         for (memory.fail_at = 1; status != SINEW_OK; memory.fail_at++) {
             memory.calls = 0;
             sinew_error error = {0};
@@ -642,6 +645,8 @@ static void topology_allocations_may_fail(void **state)
                 status = sinew_colour_elements(&hooks, 27, &tets, numbers, &count, &error);
             else if (which == 1)
                 status = sinew_colour_vertices(&hooks, 27, &tets, 1, numbers, &count, &error);
+            else if (which == 2)
+                status = sinew_recolour_vertices(&hooks, 27, &tets, 1, &added, numbers, &count, &error);
             else
                 status = sinew_hilbert_order(&hooks, mesh->positions, 27, numbers, &error);
             assert_int_equal(error.status, status);

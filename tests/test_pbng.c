@@ -537,6 +537,30 @@ static void momentum_is_kept_at_convergence(void **unused)
     }
 }
 
+/* Without energies a node's minimum is where inertia leads: one iteration, from either start. */
+static void free_fall_takes_one_iteration(void **unused)
+{
+    (void)unused;
+    for (int previous = 0; previous < 2; previous++) {
+        sinew_world_def def = sinew_default_world_def();
+        sinew_mesh *mesh = make_beam(2, 1, 1, 2, 1, 1);
+        def.solver = pbng(1, NONE, 0);
+        set(&def.solver, "start", previous);
+        sinew_world *world = make_world(&def);
+        add_mesh(world, mesh, 1000, NULL, NULL);
+        const double fall = -9.81 * pow((double)def.time_step, 2);
+        sinew_real *before = positions_of(world);
+        step_of(world);
+        sinew_real *after = positions_of(world);
+        for (int32_t i = 0; i < 3 * sinew_world_particle_count(world); i++)
+            assert_true(fabs((double)(after[i] - before[i]) - (i % 3 == 1 ? fall : 0)) <= (IS_SINGLE ? 1e-6 : 1e-14));
+        free(before);
+        free(after);
+        sinew_world_destroy(world);
+        sinew_mesh_destroy(mesh);
+    }
+}
+
 static void refusals_name_the_number(void **unused)
 {
     (void)unused;
@@ -605,6 +629,7 @@ int main(void)
         cmocka_unit_test(block_has_four_colours),
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(momentum_is_kept_at_convergence),
+        cmocka_unit_test(free_fall_takes_one_iteration),
         cmocka_unit_test(refusals_name_the_number),
         cmocka_unit_test(too_many_colours_are_refused),
     };

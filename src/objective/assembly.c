@@ -4,6 +4,7 @@
  */
 #include "objective/assembly.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,7 +291,7 @@ void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_rea
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t t = 0; t < o->task_count; t++)
-        fill_locals(as, o, t, sinew_task_blocks(o, &o->tasks[t], q, project));
+        fill_locals(as, o, t, sinew_task_blocks(o, omp_get_thread_num(), &o->tasks[t], q, project));
 #pragma omp parallel for schedule(static) num_threads(o->thread_count) if (as->free_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t j = 0; j < as->free_count; j++)
         fill_column(as, o, j, values);

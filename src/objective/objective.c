@@ -128,6 +128,12 @@ sinew_status sinew_objective_need_tangents(sinew_objective *o, sinew_error *erro
     return o->tangents ? SINEW_OK : sinew_fail_memory(error, "the element Hessians");
 }
 
+void sinew_objective_drop_tangents(sinew_objective *o)
+{
+    sinew_release(&o->allocator, o->tangents);
+    o->tangents = NULL;
+}
+
 /* ---- Chunks -------------------------------------------------------------------------------- */
 
 /* Copies the chunk's points of x next to each other. */
@@ -138,6 +144,7 @@ static void gather_points(const sinew_task *task, const sinew_real *x, sinew_rea
         memcpy(local + 4 * (size_t)i, x + 4 * (size_t)particle[i], 4 * sizeof *local);
 }
 
+/* Within a parallel region of this file: outside, a caller's own region would number the threads. */
 static sinew_real *own_scratch(const sinew_objective *o)
 {
     return o->scratch + (size_t)omp_get_thread_num() * o->scratch_size;
@@ -198,10 +205,11 @@ static double sum_tasks(const sinew_objective *o)
     return sum;
 }
 
-const sinew_real *sinew_task_blocks(const sinew_objective *o, const sinew_task *task, const sinew_real *q, bool project)
+const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, const sinew_task *task,
+                                    const sinew_real *q, bool project)
 {
     sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
-    sinew_real *local = own_scratch(o);
+    sinew_real *local = o->scratch + (size_t)thread * o->scratch_size;
     size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     gather_points(task, q, local);
     kernel.x = local;
@@ -388,7 +396,7 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
 #pragma omp parallel for ordered schedule(static, 1)                                                                   \
     num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t t = 0; t < o->task_count; t++) {
-        const sinew_real *values = sinew_task_blocks(o, &o->tasks[t], q, project);
+        const sinew_real *values = sinew_task_blocks(o, omp_get_thread_num(), &o->tasks[t], q, project);
 #pragma omp ordered
         add_diagonal(&o->tasks[t], values, blocks);
     }

@@ -65,6 +65,7 @@ sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *cons
                                    sinew_error *error);
 void sinew_objective_clear(sinew_objective *objective);                                     /* frees what build made */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error); /* allocates once */
+void sinew_objective_drop_tangents(sinew_objective *objective);                             /* gives them back */
 
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
 /* g(q), and gradient = grad g(q), zero at pins */
@@ -99,9 +100,9 @@ void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sine
 /* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */
 void sinew_objective_add_inertia(const sinew_objective *objective, double s, const sinew_real *q, sinew_real *out);
 
-/* For the files of this room: the Hessian blocks of one chunk at q, in the calling thread's scratch,
- * [group_count][block_count][9][W] (energy.h). */
-const sinew_real *sinew_task_blocks(const sinew_objective *objective, const sinew_task *task, const sinew_real *q,
-                                    bool project);
+/* For the files of this room: the Hessian blocks of one chunk at q, in the scratch of that thread (0 ..
+ * thread_count-1), [group_count][block_count][9][W] (energy.h). */
+const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
+                                    const sinew_real *q, bool project);
 
 #endif

@@ -45,7 +45,7 @@ void sinew_objective_pieces(const sinew_objective *o, const sinew_real *q, int32
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = i;
     for (int32_t t = 0; t < o->task_count; t++)
-        join_elements(&o->tasks[t], sinew_task_blocks(o, &o->tasks[t], q, true), piece);
+        join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = find_root(piece, i);
 }

@@ -21,6 +21,7 @@
 #include "solve/global_step.h"
 #include "solve/shared_parameters.h"
 #include "solve/solver.h"
+#include "solve/spectrum.h"
 
 enum {
     WEIGHT,
@@ -54,39 +55,20 @@ typedef struct admm {
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-/* Squared norms of the rows of every D_j, times k_j: the trace of sum k D^T D. */
-static double elastic_trace(const sinew_objective *o, const sinew_real *stiffness, sinew_real *rows)
+/* How the weight is chosen. Iterations of this kind, on a function whose curvature along its local coordinates lies
+ * between a and b, contract fastest with w^2 = sqrt(a b): smaller weights leave stiff directions swinging, larger ones
+ * make soft ones crawl (Ghadimi et al. 2015, "Optimal parameter selection for the alternating direction method of
+ * multipliers: quadratic problems", section III). In units of k the curvatures are the eigenvalues of S^-1 H at the
+ * rest shape (spectrum.h): 1 for pure strain, more where k is below the stiffness of a change of volume, and down to
+ * about (width / length)^2 for a beam's bending and twisting. Inertia is in both matrices, so that both ends go to 1,
+ * and c to PD's own weight, as h^2 k goes to zero.
+ *
+ * Weights that are too small fail where ones too large are only slow, so c is taken a fifth above the optimum. The
+ * least: below it iterates swing too far to come back, and sheets of springs have modes without any stiffness. */
+static double automatic_factor(const sinew_spectrum *spectrum)
 {
-    double sum = 0;
-    for (int32_t t = 0; t < o->task_count; t++) {
-        const sinew_task *task = &o->tasks[t];
-        const size_t W = (size_t)task->batch->width, groups = (size_t)task->chunk->group_count;
-        const size_t entries = (size_t)task->batch->ops->row_count * (size_t)task->batch->ops->info.vertex_count;
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
-        kernel.rows = rows;
-        task->batch->ops->reduce(&kernel);
-        for (size_t i = 0; i < groups * entries * W; i++)
-            sum += (double)stiffness[i / (entries * W) * W + i % W] * (double)rows[i] * (double)rows[i];
-        stiffness += groups * W;
-    }
-    return sum;
-}
-
-/* How the weight is chosen. With t = tr(sum k D^T D) / tr(M/h^2), the elastic part of the global matrix over the
- * inertial one: where inertia rules (t << 1) the local steps hardly feel each other, and PD's own weight, c = 1, is
- * exact in one iteration; where elasticity rules (t >> 1, quasistatic: t = infinity) the iteration is the same for
- * every t, and c = 0.6 was the best of a scan from 0.1 to 3. In between c falls from one to the other around t = 20. It
- * depends on h, k and m only through t. */
-static double automatic_factor(const sinew_objective *o, const sinew_real *stiffness, sinew_real *rows)
-{
-    const double soft = 1, stiff = 0.6, middle = 20, slope = 1.5;
-    double inertia = 0;
-    for (int32_t i = 0; i < o->particle_count; i++)
-        inertia += o->quasistatic || o->pinned[i] ? 0 : (double)o->mass[i] / (o->h * o->h);
-    if (inertia == 0)
-        return stiff;
-    double t = elastic_trace(o, stiffness, rows) / inertia;
-    return stiff + (soft - stiff) / (1 + pow(t / middle, slope));
+    const double above = 1.2, least = 0.3;
+    return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), least);
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -122,11 +104,14 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
                            a->weights);
     double factor = (double)s->def.parameters[WEIGHT];
     if (factor == 0) {
-        sinew_real *rows = sinew_allocate(&o->allocator, sinew_global_row_count(o), sizeof *rows);
-        if (!rows)
-            return sinew_fail_memory(error, "ADMM");
-        factor = automatic_factor(o, a->weights, rows);
-        sinew_release(&o->allocator, rows);
+        sinew_spectrum spectrum;
+        sinew_status status = sinew_global_create(&a->global, o, a->weights, error);
+        if (status == SINEW_OK)
+            status = sinew_spectrum_find(o, &a->global, s->q, &spectrum, error);
+        sinew_global_destroy(&a->global, o);
+        if (status != SINEW_OK)
+            return status;
+        factor = automatic_factor(&spectrum);
     }
     for (size_t i = 0; i < sinew_global_weight_count(o); i++)
         a->weights[i] *= (sinew_real)(factor * factor);

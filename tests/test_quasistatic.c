@@ -572,9 +572,41 @@ static void order_of_constraints_decides_the_gap(void **unused)
     free(best);
 }
 
+/* ---- Worlds within a caller's team --------------------------------------------------------------- */
+
+enum {
+    TEAM = 3
+};
+
+/* Each thread of an OpenMP team has a world of its own, as a program that makes many equilibria would: same bits as
+ * outside of one, and (with the address sanitizer) no thread writes beyond its world's scratch. */
+static void worlds_step_within_a_team(void **unused)
+{
+    (void)unused;
+    const sinew_solver_def newton = tight_newton();
+    const bar b = {.kind = SINEW_ENERGY_COROTATED, .young = 1000, .gravity = 9.8};
+    uint64_t hashes[TEAM + 1];
+    for (int i = 0; i < TEAM; i++)
+        hashes[i] = 0;
+    sinew_world *alone = bar_world(&b, &newton);
+    sinew_world_step(alone, NULL);
+    hashes[TEAM] = sinew_world_state_hash(alone);
+    sinew_world_destroy(alone);
+#pragma omp parallel for num_threads(TEAM) schedule(static, 1)
+    for (int i = 0; i < TEAM; i++) {
+        sinew_world *world = bar_world(&b, &newton);
+        sinew_world_step(world, NULL);
+        hashes[i] = sinew_world_state_hash(world);
+        sinew_world_destroy(world);
+    }
+    for (int i = 0; i < TEAM; i++)
+        assert_true(hashes[i] == hashes[TEAM]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worlds_step_within_a_team),
         cmocka_unit_test(every_solver_finds_newtons_equilibrium),
         cmocka_unit_test(solvers_find_a_bar_bent_far),
         cmocka_unit_test(loads_grow_step_by_step),

@@ -614,6 +614,47 @@ static void too_many_colours_are_refused(void **unused)
     sinew_mesh_destroy(rope);
 }
 
+/* As the caller numbers particles: by brute force no two vertices of a tet have one colour, pins have none; pairs
+ * change the colours of their own vertices alone; solvers over constraints count colours, Newton has none. */
+static void colours_can_be_read(void **unused)
+{
+    (void)unused;
+    sinew_solver_def def = pbng(1, NONE, 0);
+    sinew_world *world = joined_world(&def, 1, 3, JOINED_PAIRS, 0.02), *apart = joined_world(&def, 1, 3, 0, 0.02);
+    const int32_t count = sinew_world_particle_count(world);
+    int32_t *colours = make_array((size_t)count, sizeof *colours), *before = make_array((size_t)count, sizeof *before);
+    int32_t colour_count = 0, highest = -1, uncoloured = 0, changed = 0;
+    assert_int_equal(sinew_world_colours(world, &colour_count, colours), SINEW_OK);
+    for (int32_t b = 0; b < sinew_world_body_count(world); b++) {
+        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){b});
+        const int32_t first = sinew_body_first_particle(world, (sinew_body){b}), *tets = sinew_mesh_tets(mesh);
+        for (int32_t t = 0; t < 4 * sinew_mesh_tet_count(mesh); t++)
+            for (int32_t i = t - t % 4; i < t; i++)
+                assert_true(colours[first + tets[t]] < 0 || colours[first + tets[t]] != colours[first + tets[i]]);
+    }
+    assert_int_equal(sinew_world_colours(apart, &colour_count, before), SINEW_OK);
+    for (int32_t i = 0; i < count; i++) {
+        highest = before[i] > highest ? before[i] : highest;
+        uncoloured += before[i] < 0;
+        changed += before[i] != colours[i];
+    }
+    assert_int_equal(highest + 1, colour_count);
+    assert_int_equal(uncoloured, 16);
+    assert_true(changed <= 4 * JOINED_PAIRS);
+    def = solver_of(SINEW_SOLVER_XPBD, 1);
+    assert_int_equal(sinew_world_set_solver(apart, &def, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_colours(apart, &colour_count, colours), SINEW_OK);
+    assert_true(colour_count > highest + 1 && colours[0] == -1);
+    def = solver_of(SINEW_SOLVER_NEWTON, 1);
+    assert_int_equal(sinew_world_set_solver(apart, &def, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_colours(apart, &colour_count, NULL), SINEW_OK);
+    assert_int_equal(colour_count, 0);
+    free(colours);
+    free(before);
+    sinew_world_destroy(world);
+    sinew_world_destroy(apart);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +668,7 @@ int main(void)
         cmocka_unit_test(pairs_come_and_go),
         cmocka_unit_test(layout_holds_every_visit_once),
         cmocka_unit_test(block_has_four_colours),
+        cmocka_unit_test(colours_can_be_read),
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(momentum_is_kept_at_convergence),
         cmocka_unit_test(free_fall_takes_one_iteration),

@@ -375,6 +375,11 @@ SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *m
 SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value,
                                              sinew_real *gradient);
 
+/* How a sweep of the world's solver runs: through *colour_count colours, one after the other, of particles (pbng) or of
+ * constraints (pbd, xpbd, xpbd-qs: of all energies together); the members of one move side by side. 0: it has none.
+ * colours (may be NULL) [particle_count] receives the colour of each particle, -1 where it has none. */
+SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours);
+
 /* ---- State --------------------------------------------------------------------------------- */
 
 /* Everything that changes while stepping: positions, velocities, forces, targets, time. A world built the same

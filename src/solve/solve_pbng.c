@@ -219,6 +219,16 @@ static uint32_t iterate(sinew_solve *s)
     return 0;
 }
 
+static int32_t colours_of(const sinew_solve *s, const int32_t *outside, int32_t *colours)
+{
+    const sinew_visits *v = &((const memory *)s->memory)->visits;
+    const size_t width = (size_t)v->lanes->width;
+    for (int32_t c = 0; colours && c < v->colour_count; c++)
+        for (size_t i = width * (size_t)v->first_group[c]; i < width * (size_t)v->first_group[c + 1]; i++)
+            colours[outside[v->node[i]]] = c;
+    return v->colour_count;
+}
+
 const sinew_solver_ops sinew_solver_pbng = {
     .info = {.name = "pbng",
              .summary = "nonlinear Gauss-Seidel over nodes: each goes to its minimum while the others stand",
@@ -231,4 +241,5 @@ const sinew_solver_ops sinew_solver_pbng = {
     .release = release,
     .begin = begin,
     .iterate = iterate,
+    .colours = colours_of,
 };

@@ -91,4 +91,5 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
     .begin = sinew_sweeping_begin,
     .iterate = sinew_sweeping_iterate,
     .multipliers = sinew_sweeping_multipliers,
+    .colours = sinew_sweeping_colours,
 };

@@ -33,6 +33,9 @@ typedef struct sinew_solver_ops {
     /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step; false: not one of its
      * batches. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
+    /* Optional: how many colours an iteration goes through, one after the other. colours (may be NULL)
+     * [particle_count]: colours[outside[p]] is set for particles p that have one. */
+    int32_t (*colours)(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 } sinew_solver_ops;
 
 struct sinew_solve {

@@ -155,6 +155,18 @@ uint32_t sinew_sweeping_iterate(sinew_solve *s)
     return 0;
 }
 
+/* Those of all energies, which follow each other; they are the constraints', and particles have none. */
+int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
+{
+    (void)outside;
+    (void)colours;
+    const sinew_sweep *sweep = &((const sinew_sweeping *)s->memory)->sweep;
+    int32_t count = 0;
+    for (int32_t k = 0; k < sweep->batch_count; k++)
+        count += sweep->batches[k].colour_count;
+    return count;
+}
+
 /* lambda / h^2 of each element, the factor of the gradient of C in the force. */
 bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
 {

@@ -48,6 +48,7 @@ int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SI
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);
 uint32_t sinew_sweeping_iterate(sinew_solve *s);
+int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
 #endif

@@ -79,3 +79,16 @@ sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, doub
         sinew_world_points(s->gradient, world->inside, world->particle_count, gradient);
     return SINEW_OK;
 }
+
+sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours)
+{
+    if (!SINEW_ASSERT(world && colour_count))
+        return SINEW_ERROR_USAGE;
+    const sinew_status status = sinew_world_prepare(world, &world->error);
+    *colour_count = 0;
+    for (int32_t i = 0; colours && i < world->particle_count; i++)
+        colours[i] = -1;
+    if (status == SINEW_OK && world->solve.ops->colours)
+        *colour_count = world->solve.ops->colours(&world->solve, world->outside, colours);
+    return status;
+}

@@ -15,7 +15,7 @@ enum {
     COLUMNS = 2,
     HEAD = 34
 };
-#define SCALE 62.0 /* pixels a metre */
+#define SPAN 5.8 /* m across a panel unless the figure says otherwise */
 
 typedef struct facet {
     double depth, shade;
@@ -34,7 +34,7 @@ static void project(const sinew_real *q, double p[3])
 }
 
 /* False when it looks away. */
-static bool make_facet(const sinew_real *body, const int32_t *t, double x, double y, facet *f)
+static bool make_facet(const sinew_real *body, const int32_t *t, double scale, double x, double y, facet *f)
 {
     double p[3][3];
     for (int i = 0; i < 3; i++)
@@ -52,8 +52,8 @@ static bool make_facet(const sinew_real *body, const int32_t *t, double x, doubl
     f->shade = fmax(0, (0.35 * n[0] + 0.55 * n[1] + 0.76 * n[2]) / length);
     for (int i = 0; i < 3; i++) {
         /* A body that has blown up ends at the border of the picture. */
-        f->x[i] = fmin(fmax(x + SCALE * p[i][0], -999), 9999);
-        f->y[i] = fmin(fmax(y - SCALE * p[i][1], -999), 9999);
+        f->x[i] = fmin(fmax(x + scale * p[i][0], -999), 9999);
+        f->y[i] = fmin(fmax(y - scale * p[i][1], -999), 9999);
     }
     return true;
 }
@@ -79,20 +79,32 @@ static void put_body(FILE *stream, const facet *facets, int32_t count, const cha
     }
 }
 
+/* The triangles of a shape: its own, or the beam's. */
+static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)
+{
+    *triangles = s->triangles ? s->triangles : surface ? sinew_mesh_triangles(surface) : NULL;
+    return s->triangles ? s->triangle_count : surface ? sinew_mesh_triangle_count(surface) : 0;
+}
+
 bool sinew_put_shape_figure(FILE *stream, const figure *f, const sinew_mesh *surface)
 {
-    const int32_t triangles = sinew_mesh_triangle_count(surface), *t = sinew_mesh_triangles(surface);
     const int lines = (f->series_count + COLUMNS - 1) / COLUMNS;
-    facet *facets = malloc(((size_t)triangles + 1) * sizeof *facets);
+    const double scale = PANEL_WIDTH / (f->span > 0 ? f->span : SPAN);
+    const int32_t *t;
+    int32_t most = 0;
+    for (int32_t i = 0; i < f->series_count; i++)
+        most = surface_of(&f->series[i], surface, &t) > most ? surface_of(&f->series[i], surface, &t) : most;
+    facet *facets = malloc(((size_t)most + 1) * sizeof *facets);
     if (!facets)
         return false;
     sinew_begin_figure(stream, f, COLUMNS * PANEL_WIDTH, HEAD + lines * PANEL_HEIGHT);
     for (int32_t i = 0; i < f->series_count; i++) {
         const double left = i % COLUMNS * PANEL_WIDTH, top = HEAD + (double)(i / COLUMNS) * PANEL_HEIGHT;
+        const int32_t triangles = surface_of(&f->series[i], surface, &t);
         int32_t count = 0;
         for (int32_t k = 0; k < triangles; k++)
-            count +=
-                make_facet(f->series[i].body, t + 3 * (size_t)k, PANEL_WIDTH / 2, PANEL_HEIGHT / 2 + 8, &facets[count]);
+            count += make_facet(f->series[i].body, t + 3 * (size_t)k, scale, PANEL_WIDTH / 2, PANEL_HEIGHT / 2 + 8,
+                                &facets[count]);
         qsort(facets, (size_t)count, sizeof *facets, by_depth);
         fprintf(stream, "<svg x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" stroke-width=\".6\">\n", left, top,
                 PANEL_WIDTH, PANEL_HEIGHT);

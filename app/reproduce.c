@@ -167,13 +167,22 @@ static int run_one(const experiment *e, const setting *s, reproduction *r)
     return status;
 }
 
+static bool beam_wanted(const sinew_arguments *a)
+{
+    for (int32_t i = 0; experiment_at(i); i++)
+        if (experiment_at(i)->needs_beam && wanted(a, experiment_at(i)->name))
+            return true;
+    return false;
+}
+
 static int run_wanted(const sinew_arguments *a)
 {
     sinew_error error = {SINEW_OK, ""};
-    beam b;
+    beam b = {0};
     const char *out = sinew_option_text(a, "out");
     reproduction r = {.arguments = a, .out = out ? out : "out/reproduce"};
-    if (beam_create(&b, sinew_option_on(a, "quick"), &error) != SINEW_OK)
+    const bool with_beam = sinew_option_on(a, "calibrate") || beam_wanted(a);
+    if (with_beam && beam_create(&b, sinew_option_on(a, "quick"), &error) != SINEW_OK)
         return sinew_usage_error("reproduce", "%s", error.text);
     int worst = SINEW_EXIT_DONE;
     if (sinew_option_on(a, "calibrate")) {
@@ -181,7 +190,7 @@ static int run_wanted(const sinew_arguments *a)
     } else {
         setting s = {.quick = sinew_option_on(a, "quick"),
                      .alone = sinew_option_on(a, "alone"),
-                     .beam = &b,
+                     .beam = with_beam ? &b : NULL,
                      .progress = show_progress,
                      .other_precision = other_precision,
                      .context = &r};

@@ -73,8 +73,11 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     put_string(stream, "version", SINEW_VERSION, ",\n  ");
     put_string(stream, "holds", verdict_name(outcome_verdict(o)), ",\n");
     fprintf(stream, "  \"quick\": %s,\n  \"seconds\": %.3f,\n", s->quick ? "true" : "false", seconds);
-    fprintf(stream, "  \"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
-            sinew_mesh_tet_count(s->beam->mesh), s->beam->density);
+    if (e->needs_beam)
+        fprintf(stream, "  \"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
+                sinew_mesh_tet_count(s->beam->mesh), s->beam->density);
+    else
+        put_string(stream, "  \"setup", o->setup, ",\n");
     put_claims(stream, o);
     fputs("  \"numbers\": {", stream);
     for (int32_t i = 0; i < o->number_count; i++) {
@@ -136,10 +139,14 @@ static bool put_page(FILE *stream, const experiment *e, const setting *s, const 
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><title>%s"
         "</title><style>%s</style></head><body><main>\n<h1>%s</h1>\n<p>%s. Holds altogether: <b class=\"%s\">%s</b>."
-        "</p>\n<p>%s precision%s. Beam of %d tets, %g kg/m<sup>3</sup>, one step from a twisted equilibrium. "
-        "<code>sinew reproduce %s%s</code></p>\n",
-        e->name, style, e->title, e->source, v, v, SINEW_PRECISION, s->quick ? ", quick version" : "",
-        sinew_mesh_tet_count(s->beam->mesh), s->beam->density, e->name, s->quick ? " --quick" : "");
+        "</p>\n<p>%s precision%s. ",
+        e->name, style, e->title, e->source, v, v, SINEW_PRECISION, s->quick ? ", quick version" : "");
+    if (e->needs_beam)
+        fprintf(stream, "Beam of %d tets, %g kg/m<sup>3</sup>, one step from a twisted equilibrium.",
+                sinew_mesh_tet_count(s->beam->mesh), s->beam->density);
+    else
+        sinew_put_escaped(stream, o->setup);
+    fprintf(stream, " <code>sinew reproduce %s%s</code></p>\n", e->name, s->quick ? " --quick" : "");
     put_table(stream, o);
     fputs("<div class=\"figures\">\n", stream);
     for (int32_t i = 0; i < o->figure_count && good; i++) {
@@ -187,9 +194,9 @@ bool sinew_write_outcome(const char *folder, const experiment *e, const setting 
 {
     sinew_error error = {SINEW_OK, ""};
     sinew_output out;
-    sinew_mesh *surface = sinew_mesh_surface(s->beam->mesh, &error);
-    bool good = surface && sinew_make_folders("reproduce", folder);
-    if (!surface)
+    sinew_mesh *surface = e->needs_beam ? sinew_mesh_surface(s->beam->mesh, &error) : NULL;
+    bool good = (surface || !e->needs_beam) && sinew_make_folders("reproduce", folder);
+    if (!surface && e->needs_beam)
         sinew_usage_error("reproduce", "%s", error.text);
     for (int32_t i = 0; i < o->figure_count && good; i++)
         good = write_figure(folder, &o->figures[i], surface);

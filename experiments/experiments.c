@@ -5,16 +5,22 @@
 #include "experiments.h"
 
 static const experiment experiments[] = {
-    {"thesis/pbd-stiffness", "thesis fig 5.2", "PBD untwists to rest whatever the time step", experiment_pbd_stiffness},
-    {"thesis/admm-weights", "thesis fig 5.3", "the best ADMM weight depends on the time step", experiment_admm_weights},
+    {"thesis/pbd-stiffness", "thesis fig 5.2", "PBD untwists to rest whatever the time step", experiment_pbd_stiffness,
+     true},
+    {"thesis/admm-weights", "thesis fig 5.3", "the best ADMM weight depends on the time step", experiment_admm_weights,
+     true},
     {"thesis/untwist", "thesis figs 5.4-5.7, table 5.1", "who is how near after how many iterations",
-     experiment_untwist},
+     experiment_untwist, true},
     {"thesis/untwist-stiff", "thesis figs 5.8-5.11", "large steps and stiffness: objective and momenta",
-     experiment_untwist_stiff},
+     experiment_untwist_stiff, true},
     {"thesis/twist", "thesis figs 5.12, 5.13, tables 5.2, 5.3", "constraints that contradict each other",
-     experiment_twist},
-    {"thesis/twist-admm", "thesis figs 5.14-5.17, table 5.4", "ADMM finds the other way round", experiment_twist_admm},
-    {"thesis/neo-hookean", "thesis figs 5.18-5.21, tables 5.5, 5.6", "a nonlinear material", experiment_neo_hookean},
+     experiment_twist, true},
+    {"thesis/twist-admm", "thesis figs 5.14-5.17, table 5.4", "ADMM finds the other way round", experiment_twist_admm,
+     true},
+    {"thesis/neo-hookean", "thesis figs 5.18-5.21, tables 5.5, 5.6", "a nonlinear material", experiment_neo_hookean,
+     true},
+    {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
+    {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
 };
 
 const experiment *experiment_at(int32_t index)

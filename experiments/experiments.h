@@ -43,11 +43,14 @@ typedef struct series {
     int32_t count;    /* points */
     double *x, *y;    /* [count] of a curve */
     sinew_real *body; /* [3 * count] of a shape */
+    int32_t triangle_count;
+    int32_t *triangles; /* [3 * triangle_count] of a shape; NULL: the beam's surface */
 } series;
 
 typedef struct figure {
     char name[32], title[160], x_label[64], y_label[64];
     bool log_x, log_y, shapes;
+    double span; /* m across the picture of a shape; 0: as the beam needs */
     int32_t series_count;
     series series[SERIES_MAX];
 } figure;
@@ -57,6 +60,7 @@ typedef struct outcome {
     claim claims[CLAIM_MAX];
     number numbers[NUMBER_MAX];
     figure figures[FIGURE_MAX];
+    char setup[200];   /* what was simulated; "": the beam */
     char failure[256]; /* why it could not be run; "" when it could */
 } outcome;
 
@@ -64,7 +68,7 @@ typedef struct outcome {
 typedef struct setting {
     bool quick;
     bool alone; /* stay in this precision: do not start the program of the other one */
-    beam *beam; /* made once, shared by all */
+    beam *beam; /* made once, shared by all who need it; NULL when none of the wanted does */
     void (*progress)(void *context, int32_t done, int32_t total, const char *note); /* may be called by any thread */
     /* Runs an experiment by the program of the other precision and reads its numbers and one figure. False when that
      * program is missing or fails. */
@@ -75,6 +79,7 @@ typedef struct setting {
 typedef struct experiment {
     const char *name, *source, *title;
     void (*run)(const setting *s, outcome *o);
+    bool needs_beam;
 } experiment;
 
 /* NULL past the last. */
@@ -87,6 +92,18 @@ void experiment_untwist_stiff(const setting *s, outcome *o);
 void experiment_twist(const setting *s, outcome *o);
 void experiment_twist_admm(const setting *s, outcome *o);
 void experiment_neo_hookean(const setting *s, outcome *o);
+
+void experiment_xpbd_residual(const setting *s, outcome *o);
+void experiment_stretch(const setting *s, outcome *o);
+void experiment_resolution(const setting *s, outcome *o);
+void experiment_materials(const setting *s, outcome *o);
+void experiment_linear_gs(const setting *s, outcome *o);
+void experiment_hessian(const setting *s, outcome *o);
+void experiment_acceleration(const setting *s, outcome *o);
+void experiment_colours(const setting *s, outcome *o);
+void experiment_muscles(const setting *s, outcome *o);
+void experiment_hanging(const setting *s, outcome *o);
+void experiment_gravity_bar(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
@@ -101,6 +118,8 @@ figure *outcome_figure(outcome *o, const char *name, const char *title, const ch
 bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t variant, int32_t count);
 /* A shape, copied. */
 void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
+/* The surface of the shape added last, copied. */
+void figure_surface(figure *f, const int32_t *triangles, int32_t count);
 verdict outcome_verdict(const outcome *o); /* yes: all hold; no: at least one does not */
 const char *verdict_name(verdict v);
 void outcome_release(outcome *o);
@@ -112,6 +131,7 @@ typedef double row_value(const sinew_iteration *row);
 double row_objective(const sinew_iteration *row);
 double row_inertia(const sinew_iteration *row);
 double row_elastic(const sinew_iteration *row);
+double row_residual(const sinew_iteration *row);
 double row_linear(const sinew_iteration *row);  /* |linear momentum| */
 double row_angular(const sinew_iteration *row); /* |angular momentum| */
 

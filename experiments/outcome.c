@@ -101,6 +101,17 @@ void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sin
         memcpy(s->body, q, 3 * (size_t)count * sizeof *q);
 }
 
+void figure_surface(figure *f, const int32_t *triangles, int32_t count)
+{
+    series *s = f->series_count > 0 ? &f->series[f->series_count - 1] : NULL;
+    if (!s || !s->body || s->triangles)
+        return;
+    s->triangles = malloc(3 * ((size_t)count + 1) * sizeof *s->triangles);
+    s->triangle_count = s->triangles ? count : 0;
+    if (s->triangles && count > 0)
+        memcpy(s->triangles, triangles, 3 * (size_t)count * sizeof *triangles);
+}
+
 verdict outcome_verdict(const outcome *o)
 {
     verdict worst = HOLDS_YES;
@@ -122,6 +133,7 @@ void outcome_release(outcome *o)
             free(o->figures[i].series[j].x);
             free(o->figures[i].series[j].y);
             free(o->figures[i].series[j].body);
+            free(o->figures[i].series[j].triangles);
         }
     memset(o, 0, sizeof *o);
 }

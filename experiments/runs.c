@@ -29,6 +29,11 @@ double row_elastic(const sinew_iteration *row)
     return row->elastic;
 }
 
+double row_residual(const sinew_iteration *row)
+{
+    return row->residual;
+}
+
 double row_linear(const sinew_iteration *row)
 {
     return length3(row->linear_momentum);

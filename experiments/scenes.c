@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scenes.c: the scenes of trial.h as worlds.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trial.h"
+
+#define POISSON 0.3
+#define BOND    1e8 /* N/m, of weak constraints */
+#define QUARTER (3.14159265358979323846 / 2)
+
+/* ---- Parts -------------------------------------------------------------------------------------- */
+
+static sinew_world *new_world(const trial *t, bool quasistatic, bool gravity, sinew_error *error)
+{
+    sinew_world_def def = sinew_default_world_def();
+    def.time_step = (sinew_real)FRAME;
+    def.quasistatic = quasistatic;
+    def.thread_count = 1;
+    def.gravity[1] = (sinew_real)(gravity ? -9.8 : 0);
+    def.solver = t->solver;
+    return sinew_world_create(&def, error);
+}
+
+/* A box of so many vertices about `centre`; index -1 on failure. */
+static sinew_body add_box(sinew_world *world, const int32_t vertices[3], const double size[3], const double centre[3],
+                          sinew_energy_kind kind, double young, double density, sinew_error *error)
+{
+    sinew_body body = {-1};
+    sinew_box_def box = sinew_default_box_def();
+    for (int c = 0; c < 3; c++) {
+        box.vertices[c] = vertices[c];
+        box.size[c] = (sinew_real)size[c];
+        box.origin[c] = (sinew_real)(centre[c] - size[c] / 2);
+    }
+    sinew_mesh *mesh = sinew_mesh_box(&box, error);
+    if (!mesh)
+        return body;
+    sinew_body_def def = sinew_default_body_def();
+    def.mesh = mesh;
+    def.density = (sinew_real)density;
+    body = sinew_world_add_body(world, &def, error);
+    sinew_energy_def energy = sinew_default_energy_def(kind);
+    energy.body = body;
+    energy.parameters[sinew_energy_parameter(kind, "young")] = (sinew_real)young;
+    energy.parameters[sinew_energy_parameter(kind, "poisson")] = (sinew_real)POISSON;
+    if (body.index >= 0 && sinew_world_add_energy(world, &energy, error).index < 0)
+        body.index = -1;
+    sinew_mesh_destroy(mesh);
+    return body;
+}
+
+/* Pins the vertices of a body beyond a plane across an axis; side -1 or 1. */
+static bool hold(sinew_world *world, sinew_body body, int axis, double at, int side, const sinew_motion *motion,
+                 sinew_error *error)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(world, body);
+    const int32_t count = sinew_mesh_vertex_count(mesh);
+    sinew_region beyond = {.kind = SINEW_REGION_HALF_SPACE};
+    beyond.a[axis] = (sinew_real)(at - 1e-4 * side);
+    beyond.b[axis] = (sinew_real)side;
+    int32_t *held = malloc((size_t)count * sizeof *held);
+    if (!held)
+        return false;
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = body;
+    pin.vertices = held;
+    pin.vertex_count = sinew_region_select(&beyond, sinew_mesh_positions(mesh), count, held, count);
+    pin.motion = motion;
+    const bool good = sinew_world_add_pins(world, &pin, error).index >= 0;
+    free(held);
+    return good;
+}
+
+/* Binds vertices of two bodies, isotropically, that would be in one place were the first `gap` higher. */
+static bool bind(sinew_world *world, sinew_body one, sinew_body other, double gap, sinew_error *error)
+{
+    const sinew_mesh *m = sinew_body_mesh(world, one), *n = sinew_body_mesh(world, other);
+    const int32_t count = sinew_mesh_vertex_count(m), first = sinew_body_first_particle(world, one),
+                  second = sinew_body_first_particle(world, other);
+    int32_t *pairs = calloc(8 * (size_t)count, sizeof *pairs), found = 0;
+    sinew_real *weights = calloc(8 * (size_t)count, sizeof *weights);
+    for (int32_t i = 0; pairs && weights && i < count; i++) {
+        sinew_region here = {.kind = SINEW_REGION_SPHERE, .radius = (sinew_real)1e-4};
+        memcpy(here.a, sinew_mesh_positions(m) + 3 * i, sizeof here.a);
+        here.a[1] += (sinew_real)gap;
+        int32_t partner;
+        if (sinew_region_select(&here, sinew_mesh_positions(n), sinew_mesh_vertex_count(n), &partner, 1) == 0)
+            continue;
+        for (int k = 0; k < 4; k++) {
+            pairs[8 * found + k] = first + i;
+            pairs[8 * found + 4 + k] = second + partner;
+        }
+        weights[8 * found] = weights[8 * found + 4] = 1;
+        found++;
+    }
+    sinew_energy_def weak = sinew_default_energy_def(SINEW_ENERGY_WEAK);
+    weak.body.index = -1;
+    weak.elements = pairs;
+    weak.weights = weights;
+    weak.element_count = found;
+    weak.parameters[sinew_energy_parameter(SINEW_ENERGY_WEAK, "normal_stiffness")] = (sinew_real)BOND;
+    weak.parameters[sinew_energy_parameter(SINEW_ENERGY_WEAK, "tangent_stiffness")] = (sinew_real)BOND;
+    const bool good = pairs && weights && found > 0 && sinew_world_add_energy(world, &weak, error).index >= 0;
+    free(pairs);
+    free(weights);
+    return good;
+}
+
+static sinew_world *finished(sinew_world *world, bool good)
+{
+    if (good)
+        return world;
+    sinew_world_destroy(world);
+    return NULL;
+}
+
+/* ---- Stretched and twisted ---------------------------------------------------------------------- */
+
+/* A box of `length` along x whose ends go apart by half of it and turn, and come back. */
+static sinew_world *stretched(const trial *t, const int32_t vertices[3], double length, sinew_error *error)
+{
+    const double size[3] = {length, 1, 1}, centre[3] = {0, 0, 0};
+    sinew_world *world = new_world(t, true, false, error);
+    if (!world)
+        return NULL;
+    const sinew_body body = add_box(world, vertices, size, centre, t->material, 1e5, 10, error);
+    bool good = body.index >= 0;
+    for (int side = -1; good && side <= 1; side += 2) {
+        const sinew_real out = (sinew_real)(side * length / 4), turn = (sinew_real)(side * QUARTER);
+        const sinew_key keys[3] = {{.time = 0},
+                                   {.time = (sinew_real)(24 * FRAME), .translation = {out}, .rotation = {turn}},
+                                   {.time = (sinew_real)(40 * FRAME)}};
+        const sinew_motion motion = {.key_count = 3, .keys = keys};
+        good = hold(world, body, 0, side * length / 2, side, &motion, error);
+    }
+    return finished(world, good);
+}
+
+sinew_world *scene_block(const trial *t, sinew_error *error)
+{
+    return stretched(t, (int32_t[3]){t->n, t->n, t->n}, 1, error);
+}
+
+sinew_world *scene_bar(const trial *t, sinew_error *error)
+{
+    return stretched(t, (int32_t[3]){8 * t->n, t->n, t->n}, (8.0 * t->n - 1) / (t->n - 1), error);
+}
+
+/* ---- Under gravity ------------------------------------------------------------------------------ */
+
+/* A box that is held on the left. */
+static sinew_world *clamped(const trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
+                            sinew_error *error)
+{
+    const double centre[3] = {0, 0, 0};
+    sinew_world *world = new_world(t, quasistatic, true, error);
+    if (!world)
+        return NULL;
+    const sinew_body body = add_box(world, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    return finished(world, body.index >= 0 && hold(world, body, 0, -size[0] / 2, -1, NULL, error));
+}
+
+sinew_world *scene_falling(const trial *t, sinew_error *error)
+{
+    return clamped(t, (int32_t[3]){t->n, t->n, t->n}, (double[3]){1, 1, 1}, false, error);
+}
+
+sinew_world *scene_cantilever(const trial *t, sinew_error *error)
+{
+    const int32_t vertices[3] = {2 * t->n + 1, t->n + 1, t->n + 1};
+    return clamped(t, vertices, (double[3]){1, 0.5, 0.5}, true, error);
+}
+
+sinew_world *scene_hanging(const trial *t, sinew_error *error)
+{
+    const int32_t vertices[3] = {t->n, t->n, t->n};
+    const double size[3] = {0.5, 0.5, 0.5}, above[3] = {0, 0.25, 0}, below[3] = {0, -0.25 - HANGING_GAP, 0};
+    sinew_world *world = new_world(t, true, true, error);
+    if (!world)
+        return NULL;
+    const sinew_body upper = add_box(world, vertices, size, above, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    const sinew_body lower = add_box(world, vertices, size, below, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    return finished(world, upper.index >= 0 && lower.index >= 0 && hold(world, upper, 1, 0.5, 1, NULL, error) &&
+                               (t->loose || bind(world, lower, upper, HANGING_GAP, error)));
+}
+
+/* ---- Muscles ------------------------------------------------------------------------------------- */
+
+static bool hold_muscle(sinew_world *world, sinew_body muscle, bool drawn, sinew_error *error)
+{
+    const sinew_key keys[2] = {
+        {.time = 0},
+        {.time = (sinew_real)(10 * FRAME), .translation = {(sinew_real)0.3}, .rotation = {(sinew_real)(QUARTER / 2)}}};
+    const sinew_motion motion = {.key_count = 2, .keys = keys};
+    return hold(world, muscle, 0, -0.6, -1, NULL, error) && (!drawn || hold(world, muscle, 0, 0.6, 1, &motion, error));
+}
+
+/* Two by two; those on one diagonal are held at both ends. */
+sinew_world *scene_muscles(const trial *t, sinew_error *error)
+{
+    const int32_t vertices[3] = {4 * t->n, t->n, t->n};
+    const double size[3] = {1.2, 0.2, 0.2};
+    sinew_world *world = new_world(t, true, true, error);
+    sinew_body muscle[4];
+    bool good = world != NULL;
+    for (int i = 0; good && i < 4; i++) {
+        const double centre[3] = {0, i / 2 ? 0.1 : -0.1, i % 2 ? 0.1 : -0.1};
+        muscle[i] = add_box(world, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e5, 1000, error);
+        good = muscle[i].index >= 0 && hold_muscle(world, muscle[i], i == 0 || i == 3, error);
+    }
+    for (int i = 0; good && !t->loose && i < 4; i++)
+        for (int k = i + 1; good && k < 4; k++)
+            good = i + k == 3 || bind(world, muscle[i], muscle[k], 0, error);
+    return finished(world, good);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trial.c: takes the frames of a scene and writes down what each cost and how far from the equilibrium it stopped. See
+ * trial.h.
+ */
+#include "trial.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...)
+{
+    sinew_solver_def def = sinew_default_solver_def(kind);
+    def.iterations = iterations;
+    def.tolerance = 0;
+    va_list arguments;
+    va_start(arguments, iterations);
+    for (const char *name; (name = va_arg(arguments, const char *));) {
+        const double value = va_arg(arguments, double);
+        const int32_t index = sinew_solver_parameter(kind, name);
+        if (index >= 0)
+            def.parameters[index] = (sinew_real)value;
+    }
+    va_end(arguments);
+    return def;
+}
+
+/* ---- One trial -------------------------------------------------------------------------------- */
+
+static double processor_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The surfaces of all bodies, in particle numbers. */
+static bool find_surface(trial *t, const sinew_world *world)
+{
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
+        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){i});
+        sinew_mesh *surface = sinew_mesh_surface(mesh, NULL);
+        const int32_t first = sinew_body_first_particle(world, (sinew_body){i});
+        const int32_t count = surface ? sinew_mesh_triangle_count(surface) : 0;
+        int32_t *grown = realloc(t->triangles, 3 * ((size_t)t->triangle_count + (size_t)count + 1) * sizeof *grown);
+        if (grown && surface) {
+            t->triangles = grown;
+            for (int32_t k = 0; k < 3 * count; k++)
+                grown[3 * t->triangle_count + k] = first + sinew_mesh_triangles(surface)[k];
+            t->triangle_count += count;
+        }
+        t->tet_count += sinew_mesh_tet_count(mesh);
+        sinew_mesh_destroy(surface);
+        if (!grown || !surface)
+            return false;
+    }
+    return true;
+}
+
+static bool make_room(trial *t, const sinew_world *world)
+{
+    const size_t frames = (size_t)t->frames + 1;
+    t->particle_count = sinew_world_particle_count(world);
+    t->q = malloc(3 * (size_t)t->particle_count * sizeof *t->q);
+    t->rest = malloc(3 * (size_t)t->particle_count * sizeof *t->rest);
+    t->residual = calloc(frames, sizeof *t->residual);
+    t->relative = calloc(frames, sizeof *t->relative);
+    t->seconds = calloc(frames, sizeof *t->seconds);
+    t->inverted = calloc(frames, sizeof *t->inverted);
+    return t->q && t->rest && t->residual && t->relative && t->seconds && t->inverted && find_surface(t, world);
+}
+
+static void take_frame(trial *t, sinew_world *world, int32_t frame)
+{
+    sinew_step_result result;
+    sinew_measures measures;
+    const double began = processor_time();
+    const uint32_t bits = sinew_world_step(world, &result);
+    t->seconds[frame] = processor_time() - began;
+    t->residual[frame] = result.residual;
+    t->relative[frame] = result.relative_residual;
+    t->lost += (bits & SINEW_STEP_NOT_FINITE) != 0;
+    if (sinew_world_measure(world, &measures) == SINEW_OK)
+        t->inverted[frame] = measures.inverted_count;
+}
+
+static bool warm_up(const trial *t, sinew_world *world, sinew_error *error)
+{
+    sinew_solver_def newton = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    if (t->warm_up == 0)
+        return true;
+    bool good = sinew_world_set_solver(world, &newton, error) == SINEW_OK;
+    for (int32_t i = 0; good && i < t->warm_up; i++)
+        good = (sinew_world_step(world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED)) == 0;
+    return good && sinew_world_set_solver(world, &t->solver, error) == SINEW_OK;
+}
+
+static void keep_rows(trial *t, const sinew_world *world)
+{
+    int32_t count = 0;
+    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    t->rows = count > 0 ? malloc((size_t)count * sizeof *rows) : NULL;
+    t->row_count = t->rows ? count : 0;
+    if (t->rows)
+        memcpy(t->rows, rows, (size_t)count * sizeof *rows);
+}
+
+static bool take(trial *t)
+{
+    sinew_error error = {SINEW_OK, "out of memory"};
+    sinew_world *world = t->build(t, &error);
+    const bool good =
+        world && make_room(t, world) && warm_up(t, world, &error) && sinew_world_prepare(world, &error) == SINEW_OK;
+    if (good) {
+        sinew_world_get_positions(world, 0, t->particle_count, t->rest);
+        for (int32_t i = 0; i < t->frames; i++)
+            take_frame(t, world, i);
+        sinew_world_get_positions(world, 0, t->particle_count, t->q);
+        keep_rows(t, world);
+    } else {
+        snprintf(t->error, sizeof t->error, "%.255s", error.text);
+    }
+    sinew_world_destroy(world);
+    return good;
+}
+
+/* ---- Many -------------------------------------------------------------------------------------- */
+
+bool trials_take(const setting *s, trial *trials, int32_t count, const char *note, outcome *o)
+{
+    int32_t done = 0;
+    bool good = true, aside = true;
+    for (int32_t i = 0; i < count; i++)
+        aside = aside && trials[i].side_by_side;
+#pragma omp parallel for schedule(dynamic, 1) if (aside)
+    for (int32_t i = 0; i < count; i++) {
+        const bool taken = take(&trials[i]);
+#pragma omp critical(sinew_experiment_progress)
+        {
+            if (!taken && good)
+                snprintf(o->failure, sizeof o->failure, "%.255s", trials[i].error);
+            good = good && taken;
+            done++;
+            if (s->progress)
+                s->progress(s->context, done, count, note);
+        }
+    }
+    return good;
+}
+
+void trials_release(trial *trials, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        trial *t = &trials[i];
+        void *arrays[] = {t->triangles, t->rest, t->q, t->residual, t->relative, t->seconds, t->inverted, t->rows};
+        for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+            free(arrays[k]);
+        t->triangles = t->inverted = NULL;
+        t->rest = t->q = NULL;
+        t->residual = t->relative = t->seconds = NULL;
+        t->rows = NULL;
+    }
+}
+
+/* ---- What is read off them --------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double trial_seconds(const trial *t)
+{
+    double *sorted = malloc(((size_t)t->frames + 1) * sizeof *sorted), median = NAN;
+    if (sorted && t->frames > 0) {
+        memcpy(sorted, t->seconds, (size_t)t->frames * sizeof *sorted);
+        qsort(sorted, (size_t)t->frames, sizeof *sorted, by_value);
+        median = sorted[t->frames / 2];
+    }
+    free(sorted);
+    return median;
+}
+
+double trial_residual(const trial *t)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < t->frames; i++)
+        sum += log(t->residual[i]);
+    return t->lost == 0 && t->frames > 0 ? exp(sum / t->frames) : HUGE_VAL;
+}
+
+int32_t trial_inverted(const trial *t)
+{
+    int32_t most = 0;
+    for (int32_t i = 0; i < t->frames; i++)
+        most = t->inverted[i] > most ? t->inverted[i] : most;
+    return most;
+}
+
+double trial_distance(const trial *t, const trial *truth)
+{
+    double farthest = 0;
+    for (int32_t i = 0; i < t->particle_count; i++) {
+        double square = 0;
+        for (int c = 0; c < 3; c++) {
+            const double d = (double)t->q[3 * i + c] - (double)truth->q[3 * i + c];
+            square += d * d;
+        }
+        farthest = fmax(farthest, square);
+    }
+    return sqrt(farthest);
+}
+
+/* Processor time of the fastest of a few frames of so many iterations. */
+static bool fastest(const setting *s, const trial *t, int32_t iterations, double *seconds, outcome *o)
+{
+    trial short_one = *t;
+    short_one.frames = 3;
+    short_one.solver.iterations = iterations;
+    short_one.solver.record = SINEW_RECORD_NONE;
+    setting quiet = *s;
+    quiet.progress = NULL;
+    const bool good = trials_take(&quiet, &short_one, 1, "", o);
+    *seconds = HUGE_VAL;
+    for (int32_t i = 0; good && i < short_one.frames; i++)
+        *seconds = fmin(*seconds, short_one.seconds[i]);
+    trials_release(&short_one, 1);
+    return good;
+}
+
+bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o)
+{
+    double few, many;
+    if (!fastest(s, t, 2, &few, o) || !fastest(s, t, 7, &many, o))
+        return false;
+    *each = fmax((many - few) / 5, 1e-9);
+    *fixed = fmax(few - 2 * *each, 0);
+    return true;
+}
+
+bool trial_fit(const setting *s, trial *t, double seconds, outcome *o)
+{
+    double fixed, each;
+    if (!trial_cost(s, t, &fixed, &each, o))
+        return false;
+    const double fit = floor((seconds - fixed) / each + 0.5);
+    t->solver.iterations = fit > 1 ? (int32_t)fit : 1;
+    return true;
+}
+
+void trial_curve(figure *f, const trial *t, const char *name, int32_t variant, const double *values)
+{
+    if (!figure_series(f, name, t->solver.kind, variant, t->frames))
+        return;
+    series *s = &f->series[f->series_count - 1];
+    for (int32_t i = 0; i < t->frames; i++) {
+        s->x[i] = i + 1;
+        s->y[i] = values[i];
+    }
+}
+
+void trial_rows(figure *f, const trial *t, const char *name, int32_t variant, row_value *value)
+{
+    if (!figure_series(f, name, t->solver.kind, variant, t->row_count))
+        return;
+    series *s = &f->series[f->series_count - 1];
+    for (int32_t i = 0; i < t->row_count; i++) {
+        s->x[i] = t->rows[i].iteration;
+        s->y[i] = value(&t->rows[i]);
+    }
+}
+
+void trial_shape(figure *f, const trial *t, const char *name, const sinew_real *q)
+{
+    figure_shape(f, name, t->solver.kind, q, t->particle_count);
+    figure_surface(f, t->triangles, t->triangle_count);
+}

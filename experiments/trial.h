@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trial.h: a scene of Chen et al., "Position-Based Nonlinear Gauss-Seidel for Quasistatic Hyperelasticity" (2024), by
+ * any solver, frame after frame, with the residual, the inverted tets and the processor time of each frame.
+ *
+ * Set-up, chosen once for all experiments and said in docs/pbng.md. Poisson's ratio 0.3, a frame is 1/30 s, gravity
+ * 9.8 m/s2 downwards where there is any:
+ *   - block: a cube of 1 m, n^3 vertices, five tets a cell, 1e5 Pa, 10 kg/m3, quasistatic, no gravity; both ends are
+ *     clamped, drawn apart to 1.5 m within 24 frames while each turns by 90 degrees, and go back within 16 more;
+ *   - bar: the same in 8 n x n x n vertices of cells as large as the block's of n;
+ *   - falling: a cube of 1 m and 1e3 Pa, 10 kg/m3, clamped on the left, with inertia;
+ *   - cantilever: 1 x 0.5 x 0.5 m in 2 n x n x n cells, 1e3 Pa, 10 kg/m3, clamped on the left, quasistatic;
+ *   - hanging: two cubes of 0.5 m and n^3 vertices, 1e3 Pa, 10 kg/m3, the upper held at its top, the lower 0.1 m below
+ *     it and bound to it by weak constraints of 1e8 N/m and no length; quasistatic;
+ *   - muscles: four bars of 1.2 x 0.2 x 0.2 m side by side, 4 n x n x n vertices, 1e5 Pa, 1000 kg/m3, bound to each
+ *     other where they touch by weak constraints of 1e8 N/m; all are held on the left, two on the right, where they are
+ *     drawn out by 0.3 m and turned by 45 degrees within 10 frames; quasistatic, with gravity.
+ */
+#ifndef SINEW_EXPERIMENTS_TRIAL_H
+#define SINEW_EXPERIMENTS_TRIAL_H
+
+#include "experiments.h"
+
+#define FRAME       (1.0 / 30) /* s */
+#define HANGING_GAP 0.1        /* m */
+
+typedef struct trial trial;
+/* NULL on failure. */
+typedef sinew_world *scene_builder(const trial *t, sinew_error *error);
+
+/* One solver on one scene. The caller fills the first part. */
+struct trial {
+    scene_builder *build;
+    int32_t n;
+    sinew_energy_kind material; /* of the block; the other scenes are corotated */
+    bool loose;                 /* hanging, muscles: without their weak constraints */
+    sinew_solver_def solver;
+    int32_t frames;
+    int32_t warm_up;   /* frames that tight Newton takes before */
+    bool side_by_side; /* may run beside others: its time is not looked at */
+    /* ---- results ---- */
+    char error[256];
+    int32_t particle_count, tet_count, triangle_count;
+    int32_t *triangles;   /* [3 * triangle_count] the surface of all bodies */
+    sinew_real *rest, *q; /* [3 * particle_count] before the first frame, after the last */
+    double *residual;     /* [frames] N, at the end of each */
+    double *relative;     /* [frames] part of the residual at its start */
+    double *seconds;      /* [frames] of processor time */
+    int32_t *inverted;    /* [frames] tets inside out at the end of each */
+    int32_t lost;         /* frames that left the numbers: the state before stayed */
+    int32_t row_count;    /* of the last frame, when the solver records */
+    sinew_iteration *rows;
+};
+
+scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_hanging, scene_muscles;
+
+/* A solver with parameters by name: pairs of name and value, NULL at the end. No tolerance. */
+sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);
+
+/* Takes all frames of all trials; false (and said in the outcome) when one cannot be run. Progress counts trials. */
+bool trials_take(const setting *s, trial *trials, int32_t count, const char *note, outcome *o);
+void trials_release(trial *trials, int32_t count);
+
+double trial_seconds(const trial *t);   /* median of a frame */
+double trial_residual(const trial *t);  /* geometric mean over the frames; infinite when frames were lost */
+int32_t trial_inverted(const trial *t); /* the most in one frame */
+double trial_distance(const trial *t, const trial *truth); /* m: farthest apart at the end */
+/* What a frame costs without iterations and each iteration more, s of processor time: fastest of the first frames. */
+bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
+/* Sets the iterations that fit into `seconds` a frame, at least one, and the trial's cost of them as measured. */
+bool trial_fit(const setting *s, trial *t, double seconds, outcome *o);
+
+/* A curve over the frames (values [frames]), or over the iterations of the last frame. */
+void trial_curve(figure *f, const trial *t, const char *name, int32_t variant, const double *values);
+void trial_rows(figure *f, const trial *t, const char *name, int32_t variant, row_value *value);
+void trial_shape(figure *f, const trial *t, const char *name, const sinew_real *q);
+
+#endif

@@ -163,18 +163,6 @@ static double apart(const sinew_real *q, int32_t i, int32_t k)
     return sqrt(square);
 }
 
-/* m: the widest gap in the seam: bound pairs, which at the start are straight above each other. */
-static double gap_of(const trial *t)
-{
-    const int32_t half = t->particle_count / 2;
-    double widest = 0;
-    for (int32_t i = 0; i < half; i++)
-        for (int32_t k = half; fabs((double)t->rest[3 * i + 1]) < 1e-4 && k < 2 * half; k++)
-            if (apart(t->rest, i, k) < 1.001 * HANGING_GAP)
-                widest = fmax(widest, apart(t->q, i, k));
-    return widest;
-}
-
 /* Mean length of the vertical edges of the lower block's uppermost layer, over their length at rest. */
 static double layer_stretch(const trial *t, int32_t n)
 {
@@ -269,7 +257,7 @@ void experiment_hanging(const setting *s, outcome *o)
         f->log_x = f->log_y = true;
         g->span = 4;
         for (int i = 0; i < BLOCKS; i++) {
-            gap[i] = gap_of(&t[i]);
+            gap[i] = trial_gap(&t[i]);
             stretch[i] = layer_stretch(&t[i], n);
             outcome_number(o, gap[i], "gap_%s", block_keys[i]);
             outcome_number(o, stretch[i], "layer_stretch_%s", block_keys[i]);

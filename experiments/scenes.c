@@ -15,12 +15,13 @@
 
 /* ---- Parts -------------------------------------------------------------------------------------- */
 
-static sinew_world *new_world(const trial *t, bool quasistatic, bool gravity, sinew_error *error)
+static sinew_world *new_world(trial *t, bool quasistatic, bool gravity, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)FRAME;
     def.quasistatic = quasistatic;
-    def.thread_count = 1;
+    def.thread_count = t->threads > 0 ? t->threads : 1;
+    def.allocator = t->allocator;
     def.gravity[1] = (sinew_real)(gravity ? -9.8 : 0);
     def.solver = t->solver;
     return sinew_world_create(&def, error);
@@ -76,8 +77,21 @@ static bool hold(sinew_world *world, sinew_body body, int axis, double at, int s
     return good;
 }
 
+/* Writes down which particles are bound: the first of each point. */
+static bool keep_bonds(trial *t, const int32_t *pairs, int32_t count)
+{
+    int32_t *grown = realloc(t->bonds, 2 * ((size_t)t->bond_count + (size_t)count) * sizeof *grown);
+    if (!grown)
+        return false;
+    t->bonds = grown;
+    for (int32_t i = 0; i < 2 * count; i++)
+        grown[2 * t->bond_count + i] = pairs[4 * i];
+    t->bond_count += count;
+    return true;
+}
+
 /* Binds vertices of two bodies, isotropically, that would be in one place were the first `gap` higher. */
-static bool bind(sinew_world *world, sinew_body one, sinew_body other, double gap, sinew_error *error)
+static bool bind(trial *t, sinew_world *world, sinew_body one, sinew_body other, double gap, sinew_error *error)
 {
     const sinew_mesh *m = sinew_body_mesh(world, one), *n = sinew_body_mesh(world, other);
     const int32_t count = sinew_mesh_vertex_count(m), first = sinew_body_first_particle(world, one),
@@ -105,7 +119,8 @@ static bool bind(sinew_world *world, sinew_body one, sinew_body other, double ga
     weak.element_count = found;
     weak.parameters[sinew_energy_parameter(SINEW_ENERGY_WEAK, "normal_stiffness")] = (sinew_real)BOND;
     weak.parameters[sinew_energy_parameter(SINEW_ENERGY_WEAK, "tangent_stiffness")] = (sinew_real)BOND;
-    const bool good = pairs && weights && found > 0 && sinew_world_add_energy(world, &weak, error).index >= 0;
+    const bool good = pairs && weights && found > 0 && keep_bonds(t, pairs, found) &&
+                      sinew_world_add_energy(world, &weak, error).index >= 0;
     free(pairs);
     free(weights);
     return good;
@@ -121,8 +136,8 @@ static sinew_world *finished(sinew_world *world, bool good)
 
 /* ---- Stretched and twisted ---------------------------------------------------------------------- */
 
-/* A box of `length` along x whose ends go apart by half of it and turn, and come back. */
-static sinew_world *stretched(const trial *t, const int32_t vertices[3], double length, sinew_error *error)
+/* A box of `length` along x that is squeezed by a fifth, then drawn out to one and a half while its ends turn. */
+static sinew_world *stretched(trial *t, const int32_t vertices[3], double length, sinew_error *error)
 {
     const double size[3] = {length, 1, 1}, centre[3] = {0, 0, 0};
     sinew_world *world = new_world(t, true, false, error);
@@ -130,23 +145,25 @@ static sinew_world *stretched(const trial *t, const int32_t vertices[3], double 
         return NULL;
     const sinew_body body = add_box(world, vertices, size, centre, t->material, 1e5, 10, error);
     bool good = body.index >= 0;
+    const double frame = FRAME / (t->speed > 0 ? t->speed : 1);
     for (int side = -1; good && side <= 1; side += 2) {
-        const sinew_real out = (sinew_real)(side * length / 4), turn = (sinew_real)(side * QUARTER);
-        const sinew_key keys[3] = {{.time = 0},
-                                   {.time = (sinew_real)(24 * FRAME), .translation = {out}, .rotation = {turn}},
-                                   {.time = (sinew_real)(40 * FRAME)}};
+        const sinew_real in = (sinew_real)(-side * length / 10), out = (sinew_real)(side * length / 4);
+        const sinew_key keys[3] = {
+            {.time = 0},
+            {.time = (sinew_real)(16 * frame), .translation = {in}},
+            {.time = (sinew_real)(40 * frame), .translation = {out}, .rotation = {(sinew_real)(side * QUARTER)}}};
         const sinew_motion motion = {.key_count = 3, .keys = keys};
         good = hold(world, body, 0, side * length / 2, side, &motion, error);
     }
     return finished(world, good);
 }
 
-sinew_world *scene_block(const trial *t, sinew_error *error)
+sinew_world *scene_block(trial *t, sinew_error *error)
 {
     return stretched(t, (int32_t[3]){t->n, t->n, t->n}, 1, error);
 }
 
-sinew_world *scene_bar(const trial *t, sinew_error *error)
+sinew_world *scene_bar(trial *t, sinew_error *error)
 {
     return stretched(t, (int32_t[3]){8 * t->n, t->n, t->n}, (8.0 * t->n - 1) / (t->n - 1), error);
 }
@@ -154,7 +171,7 @@ sinew_world *scene_bar(const trial *t, sinew_error *error)
 /* ---- Under gravity ------------------------------------------------------------------------------ */
 
 /* A box that is held on the left. */
-static sinew_world *clamped(const trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
+static sinew_world *clamped(trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
                             sinew_error *error)
 {
     const double centre[3] = {0, 0, 0};
@@ -165,18 +182,18 @@ static sinew_world *clamped(const trial *t, const int32_t vertices[3], const dou
     return finished(world, body.index >= 0 && hold(world, body, 0, -size[0] / 2, -1, NULL, error));
 }
 
-sinew_world *scene_falling(const trial *t, sinew_error *error)
+sinew_world *scene_falling(trial *t, sinew_error *error)
 {
     return clamped(t, (int32_t[3]){t->n, t->n, t->n}, (double[3]){1, 1, 1}, false, error);
 }
 
-sinew_world *scene_cantilever(const trial *t, sinew_error *error)
+sinew_world *scene_cantilever(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {2 * t->n + 1, t->n + 1, t->n + 1};
     return clamped(t, vertices, (double[3]){1, 0.5, 0.5}, true, error);
 }
 
-sinew_world *scene_hanging(const trial *t, sinew_error *error)
+sinew_world *scene_hanging(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {t->n, t->n, t->n};
     const double size[3] = {0.5, 0.5, 0.5}, above[3] = {0, 0.25, 0}, below[3] = {0, -0.25 - HANGING_GAP, 0};
@@ -186,7 +203,7 @@ sinew_world *scene_hanging(const trial *t, sinew_error *error)
     const sinew_body upper = add_box(world, vertices, size, above, SINEW_ENERGY_COROTATED, 1e3, 10, error);
     const sinew_body lower = add_box(world, vertices, size, below, SINEW_ENERGY_COROTATED, 1e3, 10, error);
     return finished(world, upper.index >= 0 && lower.index >= 0 && hold(world, upper, 1, 0.5, 1, NULL, error) &&
-                               (t->loose || bind(world, lower, upper, HANGING_GAP, error)));
+                               (t->loose || bind(t, world, lower, upper, HANGING_GAP, error)));
 }
 
 /* ---- Muscles ------------------------------------------------------------------------------------- */
@@ -201,7 +218,7 @@ static bool hold_muscle(sinew_world *world, sinew_body muscle, bool drawn, sinew
 }
 
 /* Two by two; those on one diagonal are held at both ends. */
-sinew_world *scene_muscles(const trial *t, sinew_error *error)
+sinew_world *scene_muscles(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {4 * t->n, t->n, t->n};
     const double size[3] = {1.2, 0.2, 0.2};
@@ -215,6 +232,6 @@ sinew_world *scene_muscles(const trial *t, sinew_error *error)
     }
     for (int i = 0; good && !t->loose && i < 4; i++)
         for (int k = i + 1; good && k < 4; k++)
-            good = i + k == 3 || bind(world, muscle[i], muscle[k], 0, error);
+            good = i + k == 3 || bind(t, world, muscle[i], muscle[k], 0, error);
     return finished(world, good);
 }

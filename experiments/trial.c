@@ -31,10 +31,11 @@ sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...)
 
 /* ---- One trial -------------------------------------------------------------------------------- */
 
-static double processor_time(void)
+/* s of this thread, or, where a world has several, of the clock. */
+static double time_of(const trial *t)
 {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(t->threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -78,9 +79,9 @@ static void take_frame(trial *t, sinew_world *world, int32_t frame)
 {
     sinew_step_result result;
     sinew_measures measures;
-    const double began = processor_time();
+    const double began = time_of(t);
     const uint32_t bits = sinew_world_step(world, &result);
-    t->seconds[frame] = processor_time() - began;
+    t->seconds[frame] = time_of(t) - began;
     t->residual[frame] = result.residual;
     t->relative[frame] = result.relative_residual;
     t->lost += (bits & SINEW_STEP_NOT_FINITE) != 0;
@@ -156,10 +157,11 @@ void trials_release(trial *trials, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
         trial *t = &trials[i];
-        void *arrays[] = {t->triangles, t->rest, t->q, t->residual, t->relative, t->seconds, t->inverted, t->rows};
+        void *arrays[] = {t->bonds,    t->triangles, t->rest,     t->q,   t->residual,
+                          t->relative, t->seconds,   t->inverted, t->rows};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             free(arrays[k]);
-        t->triangles = t->inverted = NULL;
+        t->bonds = t->triangles = t->inverted = NULL;
         t->rest = t->q = NULL;
         t->residual = t->relative = t->seconds = NULL;
         t->rows = NULL;
@@ -216,11 +218,31 @@ double trial_distance(const trial *t, const trial *truth)
     return sqrt(farthest);
 }
 
+double trial_gap(const trial *t)
+{
+    double widest = 0;
+    for (int32_t i = 0; i < t->bond_count; i++) {
+        double square = 0;
+        for (int c = 0; c < 3; c++) {
+            const double d = (double)t->q[3 * t->bonds[2 * i] + c] - (double)t->q[3 * t->bonds[2 * i + 1] + c];
+            square += d * d;
+        }
+        widest = fmax(widest, square);
+    }
+    return sqrt(widest);
+}
+
 /* Processor time of the fastest of a few frames of so many iterations. */
 static bool fastest(const setting *s, const trial *t, int32_t iterations, double *seconds, outcome *o)
 {
-    trial short_one = *t;
-    short_one.frames = 3;
+    trial short_one = {.build = t->build,
+                       .n = t->n,
+                       .material = t->material,
+                       .loose = t->loose,
+                       .speed = t->speed,
+                       .solver = t->solver,
+                       .frames = 3,
+                       .threads = t->threads};
     short_one.solver.iterations = iterations;
     short_one.solver.record = SINEW_RECORD_NONE;
     setting quiet = *s;

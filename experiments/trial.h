@@ -6,7 +6,8 @@
  * Set-up, chosen once for all experiments and said in docs/pbng.md. Poisson's ratio 0.3, a frame is 1/30 s, gravity
  * 9.8 m/s2 downwards where there is any:
  *   - block: a cube of 1 m, n^3 vertices, five tets a cell, 1e5 Pa, 10 kg/m3, quasistatic, no gravity; both ends are
- *     clamped, drawn apart to 1.5 m within 24 frames while each turns by 90 degrees, and go back within 16 more;
+ *     clamped, pressed together by 0.2 m within 16 frames, then drawn apart to 1.5 m within 24 more while each turns by
+ *     90 degrees;
  *   - bar: the same in 8 n x n x n vertices of cells as large as the block's of n;
  *   - falling: a cube of 1 m and 1e3 Pa, 10 kg/m3, clamped on the left, with inertia;
  *   - cantilever: 1 x 0.5 x 0.5 m in 2 n x n x n cells, 1e3 Pa, 10 kg/m3, clamped on the left, quasistatic;
@@ -25,22 +26,27 @@
 #define HANGING_GAP 0.1        /* m */
 
 typedef struct trial trial;
-/* NULL on failure. */
-typedef sinew_world *scene_builder(const trial *t, sinew_error *error);
+/* NULL on failure. Writes down what it has bound. */
+typedef sinew_world *scene_builder(trial *t, sinew_error *error);
 
 /* One solver on one scene. The caller fills the first part. */
 struct trial {
     scene_builder *build;
     int32_t n;
     sinew_energy_kind material; /* of the block; the other scenes are corotated */
+    double speed;               /* of the block's ends; 0: 1, as above */
     bool loose;                 /* hanging, muscles: without their weak constraints */
     sinew_solver_def solver;
     int32_t frames;
-    int32_t warm_up;   /* frames that tight Newton takes before */
-    bool side_by_side; /* may run beside others: its time is not looked at */
+    int32_t warm_up;           /* frames that tight Newton takes before */
+    int32_t threads;           /* of the solver; 0: one, whose processor time counts, else the clock does */
+    sinew_allocator allocator; /* the world's; zero: the system's */
+    bool side_by_side;         /* may run beside others: its time is not looked at */
     /* ---- results ---- */
     char error[256];
     int32_t particle_count, tet_count, triangle_count;
+    int32_t bond_count;
+    int32_t *bonds;       /* [2 * bond_count] particles that weak constraints hold together */
     int32_t *triangles;   /* [3 * triangle_count] the surface of all bodies */
     sinew_real *rest, *q; /* [3 * particle_count] before the first frame, after the last */
     double *residual;     /* [frames] N, at the end of each */
@@ -65,6 +71,7 @@ double trial_seconds(const trial *t);   /* median of a frame */
 double trial_residual(const trial *t);  /* geometric mean over the frames; infinite when frames were lost */
 int32_t trial_inverted(const trial *t); /* the most in one frame */
 double trial_distance(const trial *t, const trial *truth); /* m: farthest apart at the end */
+double trial_gap(const trial *t);                          /* m: the widest of the bonds at the end */
 /* What a frame costs without iterations and each iteration more, s of processor time: fastest of the first frames. */
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
 /* Sets the iterations that fit into `seconds` a frame, at least one, and the trial's cost of them as measured. */

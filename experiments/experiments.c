@@ -23,10 +23,13 @@ static const experiment experiments[] = {
      experiment_xpbd_residual, false},
     {"pbng/stretch", "PBNG fig 7, table 2", "a block is stretched and twisted, at equal time", experiment_stretch,
      false},
+    {"pbng/resolution", "PBNG fig 8, tables 1, 3", "the block at n = 32, 64, 128", experiment_resolution, false},
     {"pbng/materials", "PBNG fig 9, table 3", "three materials", experiment_materials, false},
     {"pbng/linear-gs", "PBNG fig 10, table 4", "against Newton with linear Gauss-Seidel", experiment_linear_gs, false},
     {"pbng/hessian", "PBNG fig 11", "exact Hessians without line search", experiment_hessian, false},
     {"pbng/acceleration", "PBNG fig 12", "plain, Chebyshev, over-relaxed", experiment_acceleration, false},
+    {"pbng/colours", "PBNG table 1, section 10", "colours of nodes and of constraints", experiment_colours, false},
+    {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
 };

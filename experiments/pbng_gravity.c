@@ -147,7 +147,8 @@ enum {
     WEAK_FIRST,
     NODES,
     TRUTH,
-    BLOCKS
+    BLOCKS,
+    BONDS = 4 /* stiffnesses tried */
 };
 static const char *const block_names[BLOCKS] = {"XPBD-QS, material first", "XPBD-QS, weak first", "PBNG", "Newton"};
 static const char *const block_keys[BLOCKS] = {"material_first", "weak_first", "pbng", "newton"};
@@ -179,6 +180,15 @@ static double layer_stretch(const trial *t, int32_t n)
     return sum / edges;
 }
 
+/* m: farthest that a particle goes. */
+static double way_of(const trial *t)
+{
+    double way = 0;
+    for (int32_t i = 0; i < 3 * t->particle_count; i++)
+        way = fmax(way, fabs((double)t->rest[i] - (double)t->q[i]));
+    return way;
+}
+
 static void claim_orders(outcome *o, const trial *t, const double *gap, const double *stretch)
 {
     claim *c = outcome_claim(o, "XPBD-QS, weak constraints first (flipped)", "a gap between the blocks");
@@ -206,9 +216,7 @@ static void claim_nodes(outcome *o, const trial *t, const double *gap, const dou
     const trial *p = &t[NODES];
     const double start = p->rows[0].residual, end = p->rows[p->row_count - 1].residual,
                  far = trial_distance(p, &t[TRUTH]);
-    double way = 0;
-    for (int32_t i = 0; i < 3 * t[TRUTH].particle_count; i++)
-        way = fmax(way, fabs((double)t[TRUTH].rest[i] - (double)t[TRUTH].q[i]));
+    const double way = way_of(&t[TRUTH]);
     claim *c = outcome_claim(o, "PBNG, which has no such order, closes the seam and stretches no layer", "plausible");
     claim_measured(c, "gap %.1g m, layer %.3g times its rest length, equilibrium %.3g", gap[NODES], stretch[NODES],
                    stretch[TRUTH]);
@@ -232,6 +240,39 @@ static void claim_nodes(outcome *o, const trial *t, const double *gap, const dou
                      : "two nodes bound by 1e8 N/m move together only as far as the block around them, some 1e2 N/m, "
                        "moves one against 1e8: node by node a stiff pair creeps");
     outcome_number(o, far / way, "pbng_distance_share");
+}
+
+/* The same number of iterations for softer bonds: what the creeping depends on. */
+static void claim_creeping(const setting *s, outcome *o, int32_t n, int32_t iterations)
+{
+    static const double bonds[BONDS] = {1e2, 1e4, 1e6, 1e8};
+    trial t[2 * BONDS];
+    for (int i = 0; i < 2 * BONDS; i++) {
+        t[i] = (trial){.build = scene_hanging, .n = n, .frames = 1, .side_by_side = true, .bond = bonds[i % BONDS]};
+        t[i].solver = i < BONDS ? trial_solver(SINEW_SOLVER_PBNG, iterations, (char *)NULL) : truth_solver();
+    }
+    if (trials_take(s, t, 2 * BONDS, "hanging, softer bonds", o)) {
+        double share[BONDS];
+        figure *f = outcome_figure(o, "creeping", "PBNG's distance from the equilibrium against the bonds' stiffness",
+                                   "N/m", "part of the way");
+        f->log_x = f->log_y = true;
+        const bool drawn = figure_series(f, "PBNG", SINEW_SOLVER_PBNG, 0, BONDS);
+        for (int i = 0; i < BONDS; i++) {
+            share[i] = trial_distance(&t[i], &t[BONDS + i]) / way_of(&t[BONDS + i]);
+            outcome_number(o, share[i], "pbng_distance_%.0e", bonds[i]);
+            if (drawn) {
+                f->series[0].x[i] = bonds[i];
+                f->series[0].y[i] = share[i];
+            }
+        }
+        claim *c =
+            outcome_claim(o, "what is left of PBNG's way for bonds of 1e2 / 1e4 / 1e6 / 1e8 N/m", "not in the source");
+        claim_measured(c, "%.2g / %.2g / %.2g / %.2g after %d iterations", share[0], share[1], share[2], share[3],
+                       iterations);
+        claim_holds(c, share[0] < share[BONDS - 1] ? HOLDS_YES : HOLDS_NO,
+                    "shows that it is the stiffness of the bonds%s", "");
+    }
+    trials_release(t, 2 * BONDS);
 }
 
 void experiment_hanging(const setting *s, outcome *o)
@@ -266,6 +307,7 @@ void experiment_hanging(const setting *s, outcome *o)
         }
         claim_orders(o, t, gap, stretch);
         claim_nodes(o, t, gap, stretch);
+        claim_creeping(s, o, n, iterations);
     }
     trials_release(t, BLOCKS);
 }

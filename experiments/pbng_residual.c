@@ -134,7 +134,7 @@ void experiment_acceleration(const setting *s, outcome *o)
     trial t[2 * KINDS];
     for (int i = 0; i < 2 * KINDS; i++) {
         t[i] = (trial){.build = scene_block,
-                       .n = s->quick ? 10 : 32,
+                       .n = s->quick ? 8 : 32,
                        .material = SINEW_ENERGY_COROTATED,
                        .frames = i < KINDS ? 1 : 40,
                        .side_by_side = true};

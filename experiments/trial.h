@@ -35,11 +35,11 @@ struct trial {
     int32_t n;
     sinew_energy_kind material; /* of the block; the other scenes are corotated */
     double speed;               /* of the block's ends; 0: 1, as above */
+    double bond;                /* N/m of weak constraints; 0: 1e8 */
     bool loose;                 /* hanging, muscles: without their weak constraints */
     sinew_solver_def solver;
     int32_t frames;
     int32_t warm_up;           /* frames that tight Newton takes before */
-    int32_t threads;           /* of the solver; 0: one, whose processor time counts, else the clock does */
     sinew_allocator allocator; /* the world's; zero: the system's */
     bool side_by_side;         /* may run beside others: its time is not looked at */
     /* ---- results ---- */

@@ -16,7 +16,7 @@
 
 static const sinew_option options[] = {
     {"list", NULL, "names and titles of the experiments", false},
-    {"quick", NULL, "a smaller version of each, on a coarser beam", false},
+    {"quick", NULL, "a smaller version of each, on coarser meshes", false},
     {"out", "DIR", "where results go, a folder an experiment (default out/reproduce)", false},
     {"alone", NULL, "stay in this precision: do not start the program of the other one", false},
     {"calibrate", NULL, "fit the beam's density anew and print it", false},

@@ -72,12 +72,12 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     put_string(stream, "precision", SINEW_PRECISION, ",\n  ");
     put_string(stream, "version", SINEW_VERSION, ",\n  ");
     put_string(stream, "holds", verdict_name(outcome_verdict(o)), ",\n");
-    fprintf(stream, "  \"quick\": %s,\n  \"seconds\": %.3f,\n", s->quick ? "true" : "false", seconds);
+    fprintf(stream, "  \"quick\": %s,\n  \"seconds\": %.3f,\n  ", s->quick ? "true" : "false", seconds);
     if (e->needs_beam)
-        fprintf(stream, "  \"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
+        fprintf(stream, "\"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
                 sinew_mesh_tet_count(s->beam->mesh), s->beam->density);
     else
-        put_string(stream, "  \"setup", o->setup, ",\n");
+        put_string(stream, "setup", o->setup, ",\n");
     put_claims(stream, o);
     fputs("  \"numbers\": {", stream);
     for (int32_t i = 0; i < o->number_count; i++) {

@@ -269,7 +269,7 @@ bool trial_fit(const setting *s, trial *t, double seconds, outcome *o)
     double fixed, each;
     if (!trial_cost(s, t, &fixed, &each, o))
         return false;
-    const double fit = floor((seconds - fixed) / each + 0.5);
+    const double fit = floor((seconds - fixed) / each);
     t->solver.iterations = fit > 1 ? (int32_t)fit : 1;
     return true;
 }

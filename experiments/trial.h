@@ -74,7 +74,7 @@ double trial_distance(const trial *t, const trial *truth); /* m: farthest apart 
 double trial_gap(const trial *t);                          /* m: the widest of the bonds at the end */
 /* What a frame costs without iterations and each iteration more, s of processor time: fastest of the first frames. */
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
-/* Sets the iterations that fit into `seconds` a frame, at least one, and the trial's cost of them as measured. */
+/* Sets the iterations that fit into `seconds` a frame, at least one. */
 bool trial_fit(const setting *s, trial *t, double seconds, outcome *o);
 
 /* A curve over the frames (values [frames]), or over the iterations of the last frame. */

@@ -63,7 +63,7 @@ static void chunk_vertices(chunk *c, const sinew_mesh *mesh, const int32_t *tets
                 c->p[4 * local[global] + k] = (sinew_real)(seed >> 16) / 65536;
             }
         }
-        c->vertex[(i / 4 / W * 4 + i % 4) * W + i / 4 % W] = local[global];
+        c->vertex[(i / 4 / W * 4 + i % 4) * W + i / 4 % W] = SINEW_POINT * local[global];
     }
     for (int32_t i = 0; i < 4 * tet_count; i++)
         local[tets[i]] = -1;

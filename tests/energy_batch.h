@@ -91,7 +91,7 @@ static inline batch batch_make(const sinew_lane_variant *lanes, const sinew_ener
         for (int i = 0; i < ops->data_count; i++)
             b.data[(group * ops->data_count + i) * W + l] = data[i];
         for (int a = 0; a < n; a++) {
-            b.vertex[(group * n + a) * W + l] = e * n + a;
+            b.vertex[(group * n + a) * W + l] = SINEW_POINT * (e * n + a);
             for (int i = 0; i < 3; i++)
                 b.x[4 * (e * n + a) + i] = (sinew_real)s->x[3 * a + i];
         }

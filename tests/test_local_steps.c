@@ -95,7 +95,7 @@ static void prepare_lane(sample *s, int lane)
     for (int d = 0; d < s->ops->data_count; d++)
         s->data[d * s->W + lane] = data[d];
     for (int a = 0; a < s->n; a++)
-        s->vertex[a * s->W + lane] = lane * s->n + a;
+        s->vertex[a * s->W + lane] = SINEW_POINT * (lane * s->n + a);
     double Dm[9];
     for (int i = 0; s->n == 4 && i < 9; i++)
         Dm[i] = s->rest[lane][3 * (i % 3 + 1) + i / 3] - s->rest[lane][i / 3];

@@ -519,7 +519,7 @@ static void shared(const sinew_lane_variant *lanes)
             for (int i = 0; i < b.size; i++)
                 sum[i] += (double)*batch_at(&b, b.g, e, i);
         for (int i = 0; i < b.group_count * b.vertex_count * b.width; i++)
-            b.vertex[i] %= b.vertex_count;
+            b.vertex[i] %= SINEW_POINT * b.vertex_count;
         assert_near(batch_gradient(&b), value, fabs(value), "shared value", ops->info.name);
         for (int i = 0; i < b.size; i++)
             assert_near((double)*batch_at(&b, b.g, 0, i), sum[i], 10 + fabs(value), "shared gradient", ops->info.name);

@@ -409,8 +409,8 @@ static void assert_layout(const sinew_visits *v)
     for (int32_t c = 0; c < v->colour_count; c++)
         for (int32_t p = v->first_group[c] * W; p < v->first_group[c + 1] * W; p++)
             if (v->mass[p] > 0) {
-                assert_true(colour[v->node[p]] < 0 && !o->pinned[v->node[p]]);
-                colour[v->node[p]] = c;
+                assert_true(colour[v->node[p] / SINEW_POINT] < 0 && !o->pinned[v->node[p] / SINEW_POINT]);
+                colour[v->node[p] / SINEW_POINT] = c;
                 nodes++;
             }
     for (int32_t i = 0; i < o->particle_count; i++)

@@ -51,11 +51,11 @@ static single single_make(const sinew_lane_variant *lanes, const sinew_energy_op
         particles[a] = a;
     ops->visit(data, particles, node, out, others);
     for (int l = 0; l < one.W; l++) {
-        one.nodes[l] = node;
+        one.nodes[l] = SINEW_POINT * node;
         for (int i = 0; i < ops->visit_data_count; i++)
             one.data[i * one.W + l] = i == 0 && l > 0 ? 0 : out[i];
         for (int i = 0; i < ops->other_count; i++)
-            one.others[i * one.W + l] = others[i];
+            one.others[i * one.W + l] = SINEW_POINT * others[i];
     }
     return one;
 }

@@ -52,7 +52,7 @@ static void fill_lane(sinew_batch *batch, int32_t place, int32_t element, bool f
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     const size_t D = (size_t)batch->ops->data_count, group = (size_t)place / W, lane = (size_t)place % W;
     for (size_t a = 0; a < n; a++)
-        batch->vertex[(group * n + a) * W + lane] = local[particles[(size_t)element * n + a]];
+        batch->vertex[(group * n + a) * W + lane] = SINEW_POINT * local[particles[(size_t)element * n + a]];
     for (size_t d = 0; d < D; d++)
         batch->data[(group * D + d) * W + lane] = data[(size_t)element * D + d];
     batch->element[place] = filler ? -1 : element;
@@ -168,7 +168,8 @@ void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
                 int32_t element = batch->element[(size_t)g * W + lane];
                 for (size_t a = 0; element >= 0 && a < n; a++)
                     particles[(size_t)element * n + a] =
-                        batch->particle[chunk->first_slot + batch->vertex[((size_t)g * n + a) * W + lane]];
+                        batch
+                            ->particle[chunk->first_slot + batch->vertex[((size_t)g * n + a) * W + lane] / SINEW_POINT];
             }
     }
 }

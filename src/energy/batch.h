@@ -25,7 +25,7 @@ typedef struct sinew_batch {
     const sinew_energy_ops *ops;
     int32_t width; /* W */
     int32_t element_count, group_count, chunk_count, slot_count;
-    int32_t *vertex;   /* [group_count][vertex_count][W] local to the chunk */
+    int32_t *vertex;   /* [group_count][vertex_count][W] SINEW_POINT times the number in the chunk */
     sinew_real *data;  /* [group_count][data_count][W] */
     int32_t *element;  /* [group_count * W] caller's number of each element, -1 where it only fills up */
     int32_t *place;    /* [element_count] group * W + lane of each of the caller's elements */

@@ -5,7 +5,8 @@
  * Data layout. A batch holds all elements of one energy, W at a time (a group), so that one lane instruction works on
  * W elements. Per group everything an operation reads lies together:
  *
- *     vertex  [group][vertex_count][W]   indices of the elements' vertices, local to the chunk
+ *     vertex  [group][vertex_count][W]   the elements' vertices, local to the chunk: where each point begins in x,
+ *                                        SINEW_POINT times its number
  *     data    [group][data_count][W]     what `prepare` made of rest shape and parameters; data[0] is the weight
  *     tangent [group][tangent_count][W]  what `linearise` leaves for `product` and `hessian`
  *
@@ -25,6 +26,7 @@
 #include "math/panel.h"
 #include "sinew/sinew.h"
 
+#define SINEW_POINT       4 /* reals of a point */
 #define SINEW_STENCIL_MAX 8
 #define SINEW_DATA_MAX    32
 #define SINEW_VISIT_SUM   9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
@@ -66,7 +68,7 @@ typedef struct sinew_kernel {
      * [visit][other_count][W], the element's other particles, and data [visit][visit_data_count][W], both from visit
      * 0; x holds all particles. */
     const int32_t *first_visit; /* [group_count + 1] */
-    const int32_t *node;        /* [group_count][W] particles */
+    const int32_t *node;        /* [group_count][W] SINEW_POINT times the particle */
     bool exact;                 /* block: second derivatives, made definite; else the cheap bound */
     sinew_real *sum;            /* [group_count][SINEW_VISIT_SUM][W] vertex adds gradient and block */
     const sinew_real *step;     /* [group_count][3][W] vertex_change: how far each node would go, m */

@@ -234,12 +234,14 @@ static inline lane lane_log(lane a)
 
 /* ---- Points in memory: x y z and one unused number, so that a point is one load --------------- */
 
-/* out = x[vertex[0..W-1]] as three lanes. x is [..][4], aligned. */
-static inline void lane_gather_point(const sinew_real *x, const int32_t *vertex, lane out[3])
+/* A point is named by where it begins, four times its number: processors add that to an address for nothing. */
+
+/* out = x[offset[0..W-1]] as three lanes. x is [..][4], aligned. */
+static inline void lane_gather_point(const sinew_real *x, const int32_t *offset, lane out[3])
 {
 #if defined(LANE_AVX2_DOUBLE)
-    __m256d a = _mm256_load_pd(x + 4 * (size_t)vertex[0]), b = _mm256_load_pd(x + 4 * (size_t)vertex[1]);
-    __m256d c = _mm256_load_pd(x + 4 * (size_t)vertex[2]), d = _mm256_load_pd(x + 4 * (size_t)vertex[3]);
+    __m256d a = _mm256_load_pd(x + (size_t)offset[0]), b = _mm256_load_pd(x + (size_t)offset[1]);
+    __m256d c = _mm256_load_pd(x + (size_t)offset[2]), d = _mm256_load_pd(x + (size_t)offset[3]);
     __m256d ab_lo = _mm256_unpacklo_pd(a, b), ab_hi = _mm256_unpackhi_pd(a, b);
     __m256d cd_lo = _mm256_unpacklo_pd(c, d), cd_hi = _mm256_unpackhi_pd(c, d);
     out[0] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x20);
@@ -248,8 +250,8 @@ static inline void lane_gather_point(const sinew_real *x, const int32_t *vertex,
 #elif defined(LANE_AVX2_SINGLE)
     __m256 r[4];
     for (int i = 0; i < 4; i++)
-        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(x + 4 * (size_t)vertex[i])),
-                                    _mm_load_ps(x + 4 * (size_t)vertex[i + 4]), 1);
+        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(x + (size_t)offset[i])),
+                                    _mm_load_ps(x + (size_t)offset[i + 4]), 1);
     __m256 ab_lo = _mm256_unpacklo_ps(r[0], r[1]), ab_hi = _mm256_unpackhi_ps(r[0], r[1]);
     __m256 cd_lo = _mm256_unpacklo_ps(r[2], r[3]), cd_hi = _mm256_unpackhi_ps(r[2], r[3]);
     out[0] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0x44);
@@ -257,15 +259,15 @@ static inline void lane_gather_point(const sinew_real *x, const int32_t *vertex,
     out[2] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0x44);
 #else
     for (int c = 0; c < 3; c++) {
-        out[c] = lane_set(x[4 * (size_t)vertex[0] + (size_t)c]);
+        out[c] = lane_set(x[(size_t)offset[0] + (size_t)c]);
         for (int i = 1; i < LANES; i++)
-            out[c] = lane_put(out[c], i, x[4 * (size_t)vertex[i] + (size_t)c]);
+            out[c] = lane_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
     }
 #endif
 }
 
-/* g[vertex[i]] += f[i], element after element, so that one vertex may occur more than once. */
-static inline void lane_scatter_point(sinew_real *g, const int32_t *vertex, const lane f[3])
+/* g[offset[i]] += f[i], element after element, so that one vertex may occur more than once. */
+static inline void lane_scatter_point(sinew_real *g, const int32_t *offset, const lane f[3])
 {
 #if defined(LANE_AVX2_DOUBLE)
     __m256d zero = _mm256_setzero_pd();
@@ -275,7 +277,7 @@ static inline void lane_scatter_point(sinew_real *g, const int32_t *vertex, cons
     __m256d r[4] = {_mm256_permute2f128_pd(xy_lo, z_lo, 0x20), _mm256_permute2f128_pd(xy_hi, z_hi, 0x20),
                     _mm256_permute2f128_pd(xy_lo, z_lo, 0x31), _mm256_permute2f128_pd(xy_hi, z_hi, 0x31)};
     for (int i = 0; i < 4; i++) {
-        double *p = g + 4 * (size_t)vertex[i];
+        double *p = g + (size_t)offset[i];
         _mm256_store_pd(p, _mm256_add_pd(_mm256_load_pd(p), r[i]));
     }
 #elif defined(LANE_AVX2_SINGLE)
@@ -286,20 +288,20 @@ static inline void lane_scatter_point(sinew_real *g, const int32_t *vertex, cons
     __m256 r[4] = {_mm256_shuffle_ps(xy_lo, z_lo, 0x44), _mm256_shuffle_ps(xy_lo, z_lo, 0xee),
                    _mm256_shuffle_ps(xy_hi, z_hi, 0x44), _mm256_shuffle_ps(xy_hi, z_hi, 0xee)};
     for (int i = 0; i < 8; i++) {
-        float *p = g + 4 * (size_t)vertex[i];
+        float *p = g + (size_t)offset[i];
         __m128 part = i < 4 ? _mm256_castps256_ps128(r[i & 3]) : _mm256_extractf128_ps(r[i & 3], 1);
         _mm_store_ps(p, _mm_add_ps(_mm_load_ps(p), part));
     }
 #else
     for (int i = 0; i < LANES; i++)
         for (int c = 0; c < 3; c++)
-            g[4 * (size_t)vertex[i] + (size_t)c] += lane_get(f[c], i);
+            g[(size_t)offset[i] + (size_t)c] += lane_get(f[c], i);
 #endif
 }
 
-/* What a tet's forces are: g[vertex a] += f[a - 1] for a = 1, 2, 3, and minus their sum to vertex 0. `vertex` is
+/* What a tet's forces are: g[vertex a] += f[a - 1] for a = 1, 2, 3, and minus their sum to vertex 0. `offset` is
  * [4][LANES], f[a] three lanes. The sum is taken of points as they are written, which saves turning it round. */
-static inline void lane_scatter_balanced(sinew_real *g, const int32_t *vertex, const lane f[3][3])
+static inline void lane_scatter_balanced(sinew_real *g, const int32_t *offset, const lane f[3][3])
 {
 #if defined(LANE_AVX2_DOUBLE)
     const __m256d zero = _mm256_setzero_pd();
@@ -314,10 +316,10 @@ static inline void lane_scatter_balanced(sinew_real *g, const int32_t *vertex, c
         r[a][3] = _mm256_permute2f128_pd(xy_hi, z_hi, 0x31);
     }
     for (int i = 0; i < 4; i++) {
-        double *p = g + 4 * (size_t)vertex[i];
+        double *p = g + (size_t)offset[i];
         _mm256_store_pd(p, _mm256_sub_pd(_mm256_load_pd(p), _mm256_add_pd(_mm256_add_pd(r[0][i], r[1][i]), r[2][i])));
         for (int a = 0; a < 3; a++) {
-            p = g + 4 * (size_t)vertex[4 * (a + 1) + i];
+            p = g + (size_t)offset[4 * (a + 1) + i];
             _mm256_store_pd(p, _mm256_add_pd(_mm256_load_pd(p), r[a][i]));
         }
     }
@@ -325,18 +327,18 @@ static inline void lane_scatter_balanced(sinew_real *g, const int32_t *vertex, c
     lane f0[3];
     for (int i = 0; i < 3; i++)
         f0[i] = -(f[0][i] + f[1][i] + f[2][i]);
-    lane_scatter_point(g, vertex, f0);
+    lane_scatter_point(g, offset, f0);
     for (int a = 0; a < 3; a++)
-        lane_scatter_point(g, vertex + (a + 1) * LANES, f[a]);
+        lane_scatter_point(g, offset + (a + 1) * LANES, f[a]);
 #endif
 }
 
 /* The same with all four numbers of a point. */
-static inline void lane_gather_four(const sinew_real *x, const int32_t *vertex, lane out[4])
+static inline void lane_gather_four(const sinew_real *x, const int32_t *offset, lane out[4])
 {
 #if defined(LANE_AVX2_DOUBLE)
-    __m256d a = _mm256_load_pd(x + 4 * (size_t)vertex[0]), b = _mm256_load_pd(x + 4 * (size_t)vertex[1]);
-    __m256d c = _mm256_load_pd(x + 4 * (size_t)vertex[2]), d = _mm256_load_pd(x + 4 * (size_t)vertex[3]);
+    __m256d a = _mm256_load_pd(x + (size_t)offset[0]), b = _mm256_load_pd(x + (size_t)offset[1]);
+    __m256d c = _mm256_load_pd(x + (size_t)offset[2]), d = _mm256_load_pd(x + (size_t)offset[3]);
     __m256d ab_lo = _mm256_unpacklo_pd(a, b), ab_hi = _mm256_unpackhi_pd(a, b);
     __m256d cd_lo = _mm256_unpacklo_pd(c, d), cd_hi = _mm256_unpackhi_pd(c, d);
     out[0] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x20);
@@ -346,8 +348,8 @@ static inline void lane_gather_four(const sinew_real *x, const int32_t *vertex, 
 #elif defined(LANE_AVX2_SINGLE)
     __m256 r[4];
     for (int i = 0; i < 4; i++)
-        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(x + 4 * (size_t)vertex[i])),
-                                    _mm_load_ps(x + 4 * (size_t)vertex[i + 4]), 1);
+        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(x + (size_t)offset[i])),
+                                    _mm_load_ps(x + (size_t)offset[i + 4]), 1);
     __m256 ab_lo = _mm256_unpacklo_ps(r[0], r[1]), ab_hi = _mm256_unpackhi_ps(r[0], r[1]);
     __m256 cd_lo = _mm256_unpacklo_ps(r[2], r[3]), cd_hi = _mm256_unpackhi_ps(r[2], r[3]);
     out[0] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0x44);
@@ -358,23 +360,23 @@ static inline void lane_gather_four(const sinew_real *x, const int32_t *vertex, 
     for (int c = 0; c < 4; c++) {
         out[c] = lane_set(0);
         for (int i = 0; i < LANES; i++)
-            out[c] = lane_put(out[c], i, x[4 * (size_t)vertex[i] + (size_t)c]);
+            out[c] = lane_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
     }
 #endif
 }
 
-/* x[vertex[i]] = f[i], all four numbers; the vertices are different from each other. */
-static inline void lane_store_four(sinew_real *x, const int32_t *vertex, const lane f[4])
+/* x[offset[i]] = f[i], all four numbers; the vertices are different from each other. */
+static inline void lane_store_four(sinew_real *x, const int32_t *offset, const lane f[4])
 {
 #if defined(LANE_AVX2_DOUBLE)
     __m256d xy_lo = _mm256_unpacklo_pd((__m256d)f[0], (__m256d)f[1]);
     __m256d xy_hi = _mm256_unpackhi_pd((__m256d)f[0], (__m256d)f[1]);
     __m256d zw_lo = _mm256_unpacklo_pd((__m256d)f[2], (__m256d)f[3]);
     __m256d zw_hi = _mm256_unpackhi_pd((__m256d)f[2], (__m256d)f[3]);
-    _mm256_store_pd(x + 4 * (size_t)vertex[0], _mm256_permute2f128_pd(xy_lo, zw_lo, 0x20));
-    _mm256_store_pd(x + 4 * (size_t)vertex[1], _mm256_permute2f128_pd(xy_hi, zw_hi, 0x20));
-    _mm256_store_pd(x + 4 * (size_t)vertex[2], _mm256_permute2f128_pd(xy_lo, zw_lo, 0x31));
-    _mm256_store_pd(x + 4 * (size_t)vertex[3], _mm256_permute2f128_pd(xy_hi, zw_hi, 0x31));
+    _mm256_store_pd(x + (size_t)offset[0], _mm256_permute2f128_pd(xy_lo, zw_lo, 0x20));
+    _mm256_store_pd(x + (size_t)offset[1], _mm256_permute2f128_pd(xy_hi, zw_hi, 0x20));
+    _mm256_store_pd(x + (size_t)offset[2], _mm256_permute2f128_pd(xy_lo, zw_lo, 0x31));
+    _mm256_store_pd(x + (size_t)offset[3], _mm256_permute2f128_pd(xy_hi, zw_hi, 0x31));
 #elif defined(LANE_AVX2_SINGLE)
     __m256 xy_lo = _mm256_unpacklo_ps((__m256)f[0], (__m256)f[1]);
     __m256 xy_hi = _mm256_unpackhi_ps((__m256)f[0], (__m256)f[1]);
@@ -383,13 +385,13 @@ static inline void lane_store_four(sinew_real *x, const int32_t *vertex, const l
     __m256 r[4] = {_mm256_shuffle_ps(xy_lo, zw_lo, 0x44), _mm256_shuffle_ps(xy_lo, zw_lo, 0xee),
                    _mm256_shuffle_ps(xy_hi, zw_hi, 0x44), _mm256_shuffle_ps(xy_hi, zw_hi, 0xee)};
     for (int i = 0; i < 4; i++) {
-        _mm_store_ps(x + 4 * (size_t)vertex[i], _mm256_castps256_ps128(r[i]));
-        _mm_store_ps(x + 4 * (size_t)vertex[i + 4], _mm256_extractf128_ps(r[i], 1));
+        _mm_store_ps(x + (size_t)offset[i], _mm256_castps256_ps128(r[i]));
+        _mm_store_ps(x + (size_t)offset[i + 4], _mm256_extractf128_ps(r[i], 1));
     }
 #else
     for (int i = 0; i < LANES; i++)
         for (int c = 0; c < 4; c++)
-            x[4 * (size_t)vertex[i] + (size_t)c] = lane_get(f[c], i);
+            x[(size_t)offset[i] + (size_t)c] = lane_get(f[c], i);
 #endif
 }
 

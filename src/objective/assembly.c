@@ -98,8 +98,8 @@ static bool map_task(const sinew_allocator *allocator, const sinew_objective *o,
         for (size_t a = 0; a < n; a++)
             for (size_t b = 0; b <= a; b++)
                 for (size_t lane = 0; lane < W; lane++) {
-                    int32_t i = as->free_index[particle[vertex[(group * n + a) * W + lane]]];
-                    int32_t j = as->free_index[particle[vertex[(group * n + b) * W + lane]]];
+                    int32_t i = as->free_index[particle[vertex[(group * n + a) * W + lane] / SINEW_POINT]];
+                    int32_t j = as->free_index[particle[vertex[(group * n + b) * W + lane] / SINEW_POINT]];
                     int32_t entry = -1;
                     if (i >= 0 && j >= 0) {
                         int64_t row = i > j ? i : j, column = i > j ? j : i;

@@ -382,7 +382,7 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, doubl
     for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
         for (size_t a = 0; a < n; a++)
             for (size_t lane = 0; lane < W; lane++) {
-                double *block = blocks + 9 * (size_t)particle[vertex[(group * n + a) * W + lane]];
+                double *block = blocks + 9 * (size_t)particle[vertex[(group * n + a) * W + lane] / SINEW_POINT];
                 const sinew_real *value = values + ((group * B + a * (a + 1) / 2 + a) * 9) * W + lane;
                 for (size_t k = 0; k < 9; k++)
                     block[k] += (double)value[k * W];

@@ -33,7 +33,7 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
             for (size_t a = 0; a < n; a++) {
                 if (!pulls(own, a, lane, W))
                     continue;
-                const int32_t i = find_root(parent, particle[vertex[(group * n + a) * W + lane]]);
+                const int32_t i = find_root(parent, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT]);
                 const int32_t j = first < 0 ? i : find_root(parent, first);
                 parent[i > j ? i : j] = first = i > j ? j : i;
             }

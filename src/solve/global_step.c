@@ -97,8 +97,8 @@ static void visit_entries(const sinew_objective *o, const draft *d, const sinew_
                     for (size_t lane = 0; lane < W; lane++, map++) {
                         bool filler = task->batch->element[((size_t)task->chunk->first_group + group) * W + lane] < 0;
                         double weight = filler ? 0 : (double)weights[group * W + lane];
-                        visit(context, particle[vertex[(group * n + a) * W + lane]],
-                              particle[vertex[(group * n + b) * W + lane]], *map,
+                        visit(context, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT],
+                              particle[vertex[(group * n + b) * W + lane] / SINEW_POINT], *map,
                               element_entry(task->batch->ops, d->rows, W, group, lane, a, b, weight));
                     }
         weights += task_lanes(task);

@@ -225,7 +225,7 @@ static int32_t colours_of(const sinew_solve *s, const int32_t *outside, int32_t 
     const size_t width = (size_t)v->lanes->width;
     for (int32_t c = 0; colours && c < v->colour_count; c++)
         for (size_t i = width * (size_t)v->first_group[c]; i < width * (size_t)v->first_group[c + 1]; i++)
-            colours[outside[v->node[i]]] = c;
+            colours[outside[v->node[i] / SINEW_POINT]] = c;
     return v->colour_count;
 }
 

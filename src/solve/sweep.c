@@ -45,7 +45,7 @@ static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int
             bool filler = k >= first[colour + 1];
             int32_t element = order[filler ? first[colour] : k];
             for (size_t a = 0; a < n; a++)
-                b->vertex[(place / W * n + a) * W + place % W] = particles[(size_t)element * n + a];
+                b->vertex[(place / W * n + a) * W + place % W] = SINEW_POINT * particles[(size_t)element * n + a];
             copy_data(b, place, element);
             b->element[place] = filler ? -1 : element;
             if (filler)
@@ -110,7 +110,7 @@ static void count_elements(const sinew_sweep_batch *b, int32_t *crowd)
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     for (size_t place = 0; place < (size_t)b->group_count * W; place++)
         for (size_t a = 0; b->element[place] >= 0 && a < n; a++)
-            crowd[b->vertex[(place / W * n + a) * W + place % W]]++;
+            crowd[b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT]++;
 }
 
 static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const uint8_t *pinned)
@@ -119,7 +119,7 @@ static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const 
     for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
         int32_t most = 1;
         for (size_t a = 0; a < n; a++) {
-            int32_t particle = b->vertex[(place / W * n + a) * W + place % W];
+            int32_t particle = b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT;
             if (!pinned[particle] && crowd[particle] > most)
                 most = crowd[particle];
         }

@@ -27,7 +27,7 @@ typedef struct sinew_sweep_batch {
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
     int32_t *first_group; /* [colour_count + 1] */
-    int32_t *vertex;      /* [group_count][vertex_count][W] particles */
+    int32_t *vertex;      /* [group_count][vertex_count][W] SINEW_POINT times the particle */
     sinew_real *data;     /* [group_count][data_count][W] */
     int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */
     sinew_real *lambda;   /* [group_count][constraint_count][W] */

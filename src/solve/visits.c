@@ -142,8 +142,8 @@ static void fill_nodes(sinew_visits *v, const draft *d)
         for (int32_t place = v->first_group[c] * W; place < v->first_group[c + 1] * W; place++) {
             const int32_t k = d->first[c] + (place - v->first_group[c] * W);
             const bool filler = k >= d->first[c + 1];
-            v->node[place] = filler ? v->node[place / W * W] : d->order[k];
-            v->mass[place] = filler ? 0 : v->objective->mass[v->node[place]];
+            v->node[place] = filler ? v->node[place / W * W] : SINEW_POINT * d->order[k];
+            v->mass[place] = filler ? 0 : v->objective->mass[v->node[place] / SINEW_POINT];
         }
 }
 
@@ -175,7 +175,7 @@ static sinew_status build_groups(sinew_visits *v, draft *d, sinew_error *error)
 /* Visits of the node in a lane; none where it only fills up its group. */
 static int32_t visits_at(const sinew_visits *v, const sinew_incidence *incidence, size_t place)
 {
-    const int32_t node = v->node[place];
+    const int32_t node = v->node[place] / SINEW_POINT;
     return v->mass[place] > 0 ? (int32_t)(incidence->first[node + 1] - incidence->first[node]) : 0;
 }
 
@@ -199,7 +199,7 @@ static void write_visit(const sinew_visits *v, const sinew_visit_batch *b, const
     for (size_t i = 0; i < D; i++)
         b->data[(k * D + i) * W + lane] = out[i];
     for (size_t i = 0; i < O; i++)
-        b->others[(k * O + i) * W + lane] = others[i];
+        b->others[(k * O + i) * W + lane] = SINEW_POINT * others[i];
     if (b->element)
         b->element[k * W + lane] = real ? element : -1;
 }
@@ -214,7 +214,7 @@ static void fill_group(const sinew_visits *v, const sinew_visit_batch *b, const 
         some++;
     for (size_t lane = 0; some < W && lane < W; lane++) {
         const int32_t count = visits_at(v, incidence, base + lane);
-        const int32_t node = v->node[base + (count > 0 ? lane : some)];
+        const int32_t node = v->node[base + (count > 0 ? lane : some)] / SINEW_POINT;
         const int32_t *elements = incidence->elements + incidence->first[node];
         for (int32_t k = b->first_visit[group]; k < b->first_visit[group + 1]; k++) {
             const int32_t own = k - b->first_visit[group];

@@ -27,7 +27,7 @@ typedef struct sinew_visit_batch {
     const sinew_batch *source;
     int32_t visit_count;  /* groups of W visits, fillers included */
     int32_t *first_visit; /* [group_count + 1] */
-    int32_t *others;      /* [visit_count][other_count][W] particles */
+    int32_t *others;      /* [visit_count][other_count][W] SINEW_POINT times the particle */
     sinew_real *data;     /* [visit_count][visit_data_count][W] */
     int32_t *element;     /* [visit_count * W] its source's caller's number, -1: filler; NULL where data never change */
 } sinew_visit_batch;
@@ -37,8 +37,8 @@ typedef struct sinew_visits {
     const sinew_lane_variant *lanes;
     int32_t colour_count, group_count;
     int32_t *first_group; /* [colour_count + 1] */
-    int32_t *node;        /* [group_count * W] particles; fillers repeat the first of their group */
-    sinew_real *mass;     /* [group_count * W] kg; 0: filler */
+    int32_t *node;    /* [group_count * W] SINEW_POINT times the particle; fillers repeat the first of their group */
+    sinew_real *mass; /* [group_count * W] kg; 0: filler */
     int32_t batch_count;
     sinew_visit_batch *batches;
     bool exact;   /* blocks: exact, else cheap */

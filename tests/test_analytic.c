@@ -10,10 +10,12 @@
 #ifdef SINEW_SINGLE
 #define EXACT    2e-5 /* relative, where the closed form is the discrete answer */
 #define PER_STEP 1e-5 /* relative, kept from one step to the next */
+#define FLIGHT   1e-4 /* the same over a hundred steps */
 #define TIGHT    1e-6 /* solver tolerance */
 #else
 #define EXACT    1e-8
 #define PER_STEP 1e-12
+#define FLIGHT   1e-12
 #define TIGHT    1e-14
 #endif
 
@@ -327,10 +329,10 @@ static void moment(const sinew_real *m, const sinew_real *a, const sinew_real *b
         }
 }
 
-/* A spinning block, off the origin, thrown. */
-static sinew_world *thrown(int kind, double h, double gravity)
+/* A block, off the origin, thrown; turns: how fast it spins. */
+static sinew_world *thrown(int kind, double h, double gravity, double turns)
 {
-    const double spin[3] = {1, 2, -3}, speed[3] = {0.5, 1, 0.25};
+    const double spin[3] = {turns, 2 * turns, -3 * turns}, speed[3] = {0.5, 1, 0.25};
     sinew_mesh *mesh = make_beam(3, 3, 3, 1, 0.8, 0.6);
     const int32_t n = sinew_mesh_vertex_count(mesh);
     const sinew_real *X = sinew_mesh_positions(mesh);
@@ -359,7 +361,7 @@ static sinew_world *thrown(int kind, double h, double gravity)
 static void check_flight(int kind)
 {
     const double h = 0.01;
-    sinew_world *world = thrown(kind, h, 0);
+    sinew_world *world = thrown(kind, h, 0, 1);
     const int32_t n = sinew_world_particle_count(world);
     sinew_real *m = make_array((size_t)n, sizeof *m), *q = make_array(3 * (size_t)n, sizeof *q);
     sinew_real *before = make_array(3 * (size_t)n, sizeof *before), *v = make_array(3 * (size_t)n, sizeof *v);
@@ -404,7 +406,7 @@ static void check_flight(int kind)
 /* What is left of the spin about the centre of mass after 0.4 s. */
 static double spin_left(int steps)
 {
-    sinew_world *world = thrown(SINEW_ENERGY_NEO_HOOKEAN, 0.4 / steps, 0);
+    sinew_world *world = thrown(SINEW_ENERGY_NEO_HOOKEAN, 0.4 / steps, 0, 1);
     double spin[2];
     for (int k = 0; k < 2; k++) {
         sinew_measures measures;
@@ -421,9 +423,36 @@ static double spin_left(int steps)
     return spin[1] / spin[0];
 }
 
+/* Without spin both momenta stay, over a hundred steps. */
+static void check_straight_flight(int kind)
+{
+    sinew_world *world = thrown(kind, 0.01, 0, 0);
+    sinew_measures start, now;
+    double linear = 0, angular = 0;
+    sinew_world_measure(world, &start);
+    for (int step = 0; step < 100; step++) {
+        sinew_world_step(world, NULL);
+        sinew_world_measure(world, &now);
+        double dp[3], dL[3];
+        for (int c = 0; c < 3; c++) {
+            dp[c] = now.linear_momentum[c] - start.linear_momentum[c];
+            dL[c] = now.angular_momentum[c] - start.angular_momentum[c];
+        }
+        linear = fmax(linear, length_of(dp) / length_of(start.linear_momentum));
+        angular = fmax(angular, length_of(dL) / length_of(start.angular_momentum));
+    }
+    printf("straight flight, %-20s 100 steps: linear momentum changes by %.1e, angular by %.1e (relative)\n",
+           sinew_get_energy_info((sinew_energy_kind)kind)->name, linear, angular);
+    assert_true(linear < FLIGHT);
+    assert_true(angular < FLIGHT);
+    sinew_world_destroy(world);
+}
+
 static void test_free_flight(void **state)
 {
     (void)state;
+    for (int kind = 0; kind < SINEW_ENERGY_LINEAR; kind++)
+        check_straight_flight(kind);
     for (int kind = 0; kind < SINEW_ENERGY_LINEAR; kind++)
         check_flight(kind);
     const double coarse = 1 - spin_left(40), fine = 1 - spin_left(80);
@@ -436,7 +465,7 @@ static void test_free_fall(void **state)
 {
     (void)state;
     const double h = 0.01, g = -9.81;
-    sinew_world *world = thrown(SINEW_ENERGY_NEO_HOOKEAN, h, g);
+    sinew_world *world = thrown(SINEW_ENERGY_NEO_HOOKEAN, h, g, 1);
     sinew_measures start, now;
     sinew_world_measure(world, &start);
     double worst = 0;

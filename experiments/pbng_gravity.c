@@ -8,12 +8,12 @@
 
 #include "trial.h"
 
-/* Newton, to round-off. */
+/* Newton, to round-off: the bonds make the residual at the start so large that a part of it says little. */
 static sinew_solver_def truth_solver(void)
 {
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
-    def.iterations = 300;
-    def.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-4 : (sinew_real)1e-9;
+    def.iterations = 100;
+    def.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-7 : (sinew_real)1e-14;
     return def;
 }
 
@@ -91,7 +91,11 @@ static void claim_bar_converges(outcome *o, const trial *trials, const trial *tr
                 "%s", fewer ? "" : "an iteration of XPBD-QS carries momentum on, one of PBNG does not");
     c = outcome_claim(o, "PBNG converges", "to a plausible solution");
     claim_measured(c, "%.1e m from Newton's equilibrium after %d iterations", far, pbng[LADDER - 1].solver.iterations);
-    claim_holds(c, far < 1e-3 * sag ? HOLDS_YES : far < NEAR * sag ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
+    claim_holds(c,
+                far < 1e-3 * sag   ? HOLDS_YES
+                : far < NEAR * sag ? HOLDS_PARTLY
+                                   : HOLDS_NO,
+                "%s", far < 1e-3 * sag ? "" : "still on its way: what bends the whole bar goes from node to node");
     outcome_number(o, far / sag, "pbng_distance_share");
     outcome_number(o, far_one / sag, "qs1_distance_share");
     outcome_number(o, far_ten / sag, "qs10_distance_share");
@@ -102,7 +106,7 @@ static void bar_figures(outcome *o, const trial *trials, const trial *truth)
     figure *f = outcome_figure(o, "distance", "Farthest from the equilibrium (fig 18)", "iterations", "m");
     figure *g = outcome_figure(o, "shapes", "The bar after the most iterations, and in equilibrium (fig 18)", "", "");
     f->log_x = f->log_y = true;
-    g->span = 3.2;
+    g->span = 5.5;
     for (int m = 0; m < METHODS; m++) {
         const trial *rungs = &trials[m * LADDER];
         trial_shape(g, &rungs[LADDER - 1], bar_names[m], rungs[LADDER - 1].q);

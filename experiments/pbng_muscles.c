@@ -42,6 +42,7 @@ static sinew_solver_def solver_of(int method, bool quick)
     if (method == DIRECT || method == SOFT_DIRECT) {
         sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
         def.iterations = 100;
+        def.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-6 : (sinew_real)1e-12;
         return def;
     }
     return trial_solver(SINEW_SOLVER_XPBD_QS, 1, "sweeps", 1.0, "first", (double)(method == WEAK_FIRST), (char *)NULL);
@@ -80,7 +81,8 @@ static void claim_order(outcome *o, const trial *t)
                 flipped > 10 * first && flipped > 1e-3 ? HOLDS_YES
                 : flipped > first                      ? HOLDS_PARTLY
                                                        : HOLDS_NO,
-                "%s", flipped > 1e-3 ? "" : "a gap there is, but less than a millimetre");
+                "%s",
+                flipped > 10 * first ? "" : "a gap there is in both orders: neither has come to rest in this time");
 }
 
 /* How far from the truth, as part of the farthest that a particle goes. */

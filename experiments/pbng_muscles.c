@@ -53,7 +53,7 @@ static bool run_all(const setting *s, outcome *o, trial *t)
     bool good = true;
     for (int i = 0; good && i < METHODS; i++) {
         t[i] =
-            (trial){.build = scene_muscles, .n = s->quick ? 4 : 8, .frames = FRAMES, .solver = solver_of(i, s->quick)};
+            (trial){.build = scene_muscles, .n = s->quick ? 3 : 8, .frames = FRAMES, .solver = solver_of(i, s->quick)};
         t[i].bond = i >= SOFT ? SOFT_BOND : 0;
         if (i == MATERIAL_FIRST || i == WEAK_FIRST || i == PBD)
             good = trial_fit(s, &t[i], trial_seconds(&t[PBNG]), o);

@@ -56,6 +56,6 @@ if(TARGET test_reproduce AND TARGET sinew_single_command)
   add_dependencies(test_reproduce sinew_single_command)
 endif()
 if(TARGET test_reproduce)
-  # About half a minute on an idle core; many tests share the cores.
+  # About three quarters of a minute on an idle core; many tests share the cores.
   set_tests_properties(test_reproduce PROPERTIES TIMEOUT 900)
 endif()

@@ -26,7 +26,7 @@ const char *sinew_figure_colour(const figure *f, int32_t index)
     bool alike = true;
     for (int32_t i = 1; i < f->series_count; i++)
         alike = alike && f->series[i].kind == f->series[0].kind;
-    if (alike && f->series_count > 2)
+    if ((alike || f->distinct) && f->series_count > 2)
         return sinew_colours[index % SINEW_COLOUR_COUNT];
     return sinew_colours[(int32_t)s->kind % SINEW_COLOUR_COUNT];
 }

@@ -50,7 +50,8 @@ typedef struct series {
 typedef struct figure {
     char name[32], title[160], x_label[64], y_label[64];
     bool log_x, log_y, shapes;
-    double span; /* m across the picture of a shape; 0: as the beam needs */
+    bool distinct; /* a colour for each curve, not for each solver */
+    double span;   /* m across the picture of a shape; 0: as the beam needs */
     int32_t series_count;
     series series[SERIES_MAX];
 } figure;

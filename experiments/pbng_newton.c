@@ -125,8 +125,10 @@ enum {
     WITH_PROJECTION,
     NODES,
     BARS,
-    SPEEDS = 4
+    SPEEDS = 4,
+    SHOWN = 2 /* the speed of the figures */
 };
+#define HIGHEST 1e8 /* N, that is drawn */
 static const double speeds[SPEEDS] = {1, 2, 4, 8};
 static const char *const bar_names[BARS] = {"exact, LU", "exact, BiCGSTAB", "exact, linear Gauss-Seidel",
                                             "projected, conjugate gradients", "PBNG, (32)"};
@@ -183,7 +185,10 @@ static void claim_bar(outcome *o, const trial *t, const trial *nodes, int which)
                     bad == 0       ? HOLDS_YES
                     : bad < SPEEDS ? HOLDS_PARTLY
                                    : HOLDS_NO,
-                    "%s", which == WITH_PROJECTION ? "a control: the same without line search, but projected" : "");
+                    "%s",
+                    which == WITH_PROJECTION ? "a control: the same without line search, but projected"
+                    : bad > 0 ? "some tets are inside out where the ends move by more than a cell; nothing blows up"
+                              : "");
 }
 
 void experiment_hessian(const setting *s, outcome *o)
@@ -200,16 +205,20 @@ void experiment_hessian(const setting *s, outcome *o)
     if (trials_take(s, t, BARS * SPEEDS, "hessian", o)) {
         snprintf(o->setup, sizeof o->setup, "Bar of %d vertices, %d tets, 1e5 Pa; no line search anywhere.",
                  t[0].particle_count, t[0].tet_count);
-        figure *f =
-            outcome_figure(o, "residual", "Residual at the end of each frame, fastest ends (fig 11)", "frame", "N");
-        figure *g = outcome_figure(o, "shapes", "After the last frame, fastest ends (fig 11)", "", "");
+        figure *f = outcome_figure(o, "residual",
+                                   "Residual at the end of each frame, ends four times as fast, up to 1e8 N (fig 11)",
+                                   "frame", "N");
+        figure *g = outcome_figure(o, "shapes", "After the last frame, ends four times as fast (fig 11)", "", "");
         f->log_y = true;
+        f->distinct = true;
         g->span = 2.0 * (8 * t[0].n - 1) / (t[0].n - 1);
         for (int i = 0; i < BARS; i++) {
-            const trial *last = &t[i * SPEEDS + SPEEDS - 1];
+            trial *shown = &t[i * SPEEDS + SHOWN];
             claim_bar(o, &t[i * SPEEDS], &t[NODES * SPEEDS], i);
-            trial_curve(f, last, bar_names[i], i % 3, last->residual);
-            trial_shape(g, last, bar_names[i], last->q);
+            for (int32_t k = 0; k < shown->frames; k++)
+                shown->residual[k] = fmin(shown->residual[k], HIGHEST);
+            trial_curve(f, shown, bar_names[i], 0, shown->residual);
+            trial_shape(g, shown, bar_names[i], shown->q);
         }
     }
     trials_release(t, BARS * SPEEDS);

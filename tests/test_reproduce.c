@@ -260,10 +260,17 @@ static void check_pbng(void)
 static void check_stiff(void)
 {
     assert_complete("thesis/untwist-stiff", "momentum.svg");
-    assert_file("thesis/untwist-stiff", "momentum-other.svg");
-    json_t *here = load("thesis/untwist-stiff"), *single = load("single/thesis/untwist-stiff");
+    json_t *here = load("thesis/untwist-stiff");
     /* 64 bits: the centre of mass stays. 32 bits: it moves, but not when solved for the increment. */
     assert_true(number(here, "pd_drift") < 1e-8);
+    struct stat facts;
+    if (stat(SINEW_COMMAND "-single", &facts) != 0) {
+        /* A build of one precision alone, as with the sanitizers. */
+        json_decref(here);
+        return;
+    }
+    assert_file("thesis/untwist-stiff", "momentum-other.svg");
+    json_t *single = load("single/thesis/untwist-stiff");
     assert_true(number(single, "pd_drift") > 1e-5);
     assert_true(number(single, "pd_increment_drift") < 0.01 * number(single, "pd_drift"));
     assert_true(number(single, "pd1e12_drift") > 10 * number(single, "pd_drift"));

@@ -18,7 +18,9 @@
 enum {
     SIZES = 3,
     FRAMES = 40,
-    PLAIN_ITERATIONS = 3,
+    PLAIN_ITERATIONS = 20,
+    QUARTER = 2 * SIZES, /* the coarsest block with a quarter of its iterations */
+    TRIALS = QUARTER + 1,
     HEADER = 64 /* bytes before a piece of memory, to know its size: the library's alignment */
 };
 static const int32_t sizes[2][SIZES] = {{32, 64, 128}, {6, 9, 14}};
@@ -126,30 +128,40 @@ static void claim_growth(outcome *o, const trial *t, const trial *plain)
                 all < 1.5 * more ? "with the tets, evenly; the published times jump, first below, then above that"
                                  : "the time grows faster than the tets");
     c = outcome_claim(o, "consistent results when the mesh is refined", "consistent");
-    const double waist[2] = {waist_of(&t[0]), waist_of(&t[1])};
+    const double waist[3] = {waist_of(&t[0]), waist_of(&t[1]), waist_of(&t[QUARTER])};
     claim_measured(
-        c, "half width of the middle after the last frame: %.4f m at n = %d, %.4f m at n = %d (0.5 to 0.71 at rest)",
-        waist[0], t[0].n, waist[1], t[1].n);
-    claim_holds(c, fabs(waist[0] / waist[1] - 1) < 0.02 ? HOLDS_YES : HOLDS_NO, "%s",
-                fabs(waist[0] / waist[1] - 1) < 0.02 ? "within 2 %" : "more than 2 % apart: the meshes are coarse");
+        c,
+        "half width of the middle after the last frame: %.4f m at n = %d, %.4f m at n = %d; %.4f m at n = %d with a "
+        "quarter of the iterations",
+        waist[0], t[0].n, waist[1], t[1].n, waist[2], t[0].n);
+    const bool alike = fabs(waist[0] / waist[1] - 1) < 0.02;
+    claim_holds(
+        c, alike ? HOLDS_YES : HOLDS_NO, "%s",
+        alike
+            ? "within 2 %"
+            : "more than 2 % apart: a finer block is farther from converged after so many iterations, and the middle, "
+              "the farthest from the ends, shows it");
+    outcome_number(o, waist[2], "waist_quarter");
     outcome_number(o, waist[0], "waist_%d", t[0].n);
     outcome_number(o, waist[1], "waist_%d", t[1].n);
 }
 
 void experiment_resolution(const setting *s, outcome *o)
 {
-    trial t[2 * SIZES] = {0};
+    trial t[TRIALS] = {0};
     trial *plain = t + SIZES;
-    for (int i = 0; i < 2 * SIZES; i++) {
+    for (int i = 0; i < TRIALS; i++) {
         const int size = i % SIZES;
         t[i] = (trial){.build = scene_block,
                        .n = sizes[s->quick][size],
                        .material = SINEW_ENERGY_COROTATED,
-                       .frames = i < SIZES && size < SIZES - 1 ? FRAMES : 1};
-        t[i].solver = i < SIZES ? trial_solver(SINEW_SOLVER_PBNG, iterations[size], (char *)NULL)
-                                : trial_solver(SINEW_SOLVER_PBNG, PLAIN_ITERATIONS, "acceleration", 0.0, (char *)NULL);
+                       .frames = (i < SIZES && size < SIZES - 1) || i == QUARTER ? FRAMES : 1};
+        const int32_t count = i < SIZES ? iterations[size] : i == QUARTER ? iterations[0] / 4 : PLAIN_ITERATIONS;
+        t[i].solver = i < SIZES || i == QUARTER
+                          ? trial_solver(SINEW_SOLVER_PBNG, count, (char *)NULL)
+                          : trial_solver(SINEW_SOLVER_PBNG, count, "acceleration", 0.0, (char *)NULL);
     }
-    if (trials_take(s, t, 2 * SIZES, "resolution", o)) {
+    if (trials_take(s, t, TRIALS, "resolution", o)) {
         snprintf(o->setup, sizeof o->setup, "Blocks of %d, %d and %d tets, 1e5 Pa.", t[0].tet_count, t[1].tet_count,
                  t[2].tet_count);
         figure *f = outcome_figure(o, "cost", "Time of a plain iteration, one thread (table 1)", "tets", "ms");
@@ -174,7 +186,7 @@ void experiment_resolution(const setting *s, outcome *o)
                 f->series[1].y[i] = published_ms[i];
             }
     }
-    trials_release(t, 2 * SIZES);
+    trials_release(t, TRIALS);
 }
 
 /* ---- Table 1: colours ------------------------------------------------------------------------------- */

@@ -134,13 +134,13 @@ static void claim_growth(outcome *o, const trial *t, const trial *plain)
         "half width of the middle after the last frame: %.4f m at n = %d, %.4f m at n = %d; %.4f m at n = %d with a "
         "quarter of the iterations",
         waist[0], t[0].n, waist[1], t[1].n, waist[2], t[0].n);
-    const bool alike = fabs(waist[0] / waist[1] - 1) < 0.02;
-    claim_holds(
-        c, alike ? HOLDS_YES : HOLDS_NO, "%s",
-        alike
-            ? "within 2 %"
-            : "more than 2 % apart: a finer block is farther from converged after so many iterations, and the middle, "
-              "the farthest from the ends, shows it");
+    const bool alike = fabs(waist[0] / waist[1] - 1) < 0.02, settled = fabs(waist[2] / waist[0] - 1) < 0.02;
+    claim_holds(c, alike ? HOLDS_YES : HOLDS_NO, "%s",
+                alike ? "within 2 %"
+                : settled
+                    ? "more than 2 % apart, though iterations hardly matter to the coarser one: the meshes are coarse"
+                    : "more than 2 % apart: a finer block is farther from converged after so many iterations, and the "
+                      "middle, the farthest from the ends, shows it");
     outcome_number(o, waist[2], "waist_quarter");
     outcome_number(o, waist[0], "waist_%d", t[0].n);
     outcome_number(o, waist[1], "waist_%d", t[1].n);

@@ -25,8 +25,9 @@ enum {
     FRAMES = 10
 };
 #define SOFT_BOND 1e4 /* N/m: about what a cell of muscle has */
-static const char *const names[METHODS] = {"PBNG", "XPBD-QS, material first", "XPBD-QS, weak first",
-                                           "PBD",  "Newton, 200 CG",          "Newton, Cholesky"};
+static const char *const names[METHODS] = {
+    "PBNG",           "XPBD-QS, material first", "XPBD-QS, weak first",    "PBD",
+    "Newton, 200 CG", "Newton, Cholesky",        "PBNG, bonds of 1e4 N/m", "Newton, bonds of 1e4 N/m"};
 static const char *const keys[METHODS] = {"pbng",   "material_first", "weak_first", "pbd",
                                           "newton", "direct",         "soft",       "soft_direct"};
 

@@ -110,6 +110,9 @@ static void assert_complete(const char *name, const char *figure)
     }
     assert_file(name, "report.html");
     assert_file(name, figure);
+    char line[2048];
+    snprintf(line, sizeof line, "! grep -q '(null)' " FOLDER "out/%s/report.html", name);
+    assert_int_equal(system(line), 0);
     json_decref(summary);
 }
 

@@ -51,11 +51,13 @@ static void judge_objectives(sinew_comparison *c, int32_t step)
         for (int32_t row = 0; row < a->row_count; row++)
             lowest = a->rows[row].objective < lowest ? a->rows[row].objective : lowest;
     }
-    double start = sinew_answer_of(c, step, SINEW_REFERENCE)->rows[0].objective, gain = start - lowest;
+    const sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
+    double start = reference->rows[0].objective, gain = start - lowest;
     c->start[step] = start;
     c->lowest[step] = lowest;
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
-    bool known = gain > 16 * epsilon * fabs(start);
+    /* Nothing to gain: a reference that did not move found its residual to be round-off. */
+    bool known = reference->row_count > 1 && gain > 16 * epsilon * fabs(start);
     for (int32_t i = 0; i < c->contender_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, step, i);
         for (int32_t row = 0; row < a->row_count; row++)

@@ -42,6 +42,14 @@ double sinew_error_at(const sinew_answer *a, int32_t iteration)
 
 /* ---- Judging -------------------------------------------------------------------------------- */
 
+/* Was the residual nothing but round-off before the first iteration? Relative residuals are taken against the one at
+ * the start, but at least against round-off: where that was more, the start was at the minimum. */
+static bool began_at_minimum(const sinew_answer *a)
+{
+    const sinew_step_result *r = &a->result;
+    return r->relative_residual > 0 && a->rows[0].residual < 0.99 * r->residual / r->relative_residual;
+}
+
 /* The lowest objective of a step and, against it, everyone's relative errors. */
 static void judge_objectives(sinew_comparison *c, int32_t step)
 {
@@ -56,8 +64,7 @@ static void judge_objectives(sinew_comparison *c, int32_t step)
     c->start[step] = start;
     c->lowest[step] = lowest;
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
-    /* Nothing to gain: a reference that did not move found its residual to be round-off. */
-    bool known = reference->row_count > 1 && gain > 16 * epsilon * fabs(start);
+    bool known = gain > 16 * epsilon * fabs(start) && !began_at_minimum(reference);
     for (int32_t i = 0; i < c->contender_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, step, i);
         for (int32_t row = 0; row < a->row_count; row++)

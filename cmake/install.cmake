@@ -4,12 +4,13 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# What a program that links the static library must name besides it.
-set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lm")
+# What a program that links the static library must name besides it. OpenBLAS by its name: its pkg-config file also asks
+# for gfortran, which only a static OpenBLAS needs and few machines have.
+set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lopenblas -lm")
 if(SINEW_GPL)
   string(PREPEND SINEW_STATIC_LIBRARIES "-lumfpack ")
 endif()
-set(SINEW_STATIC_PACKAGES "openblas jansson zlib")
+set(SINEW_STATIC_PACKAGES "jansson zlib")
 if(OpenMP_C_FLAGS)
   string(APPEND SINEW_STATIC_LIBRARIES " ${OpenMP_C_FLAGS}")
 endif()

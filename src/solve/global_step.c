@@ -54,7 +54,8 @@ static void draft_release(const sinew_objective *o, draft *d)
     sinew_release(&o->allocator, d->rows);
 }
 
-size_t sinew_global_row_count(const sinew_objective *o)
+/* Room for the rows of any one task's D. */
+static size_t row_count(const sinew_objective *o)
 {
     size_t most = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
@@ -180,7 +181,7 @@ static bool draft_create(const sinew_objective *o, draft *d, sinew_error *error)
     d->locals = sinew_allocate_zero(&o->allocator, (size_t)d->pattern->local_count, sizeof *d->locals);
     d->value = sinew_allocate(&o->allocator, entries, sizeof *d->value);
     d->column = sinew_allocate(&o->allocator, (size_t)d->pattern->free_count + 1, sizeof *d->column);
-    d->rows = sinew_allocate(&o->allocator, sinew_global_row_count(o), sizeof *d->rows);
+    d->rows = sinew_allocate(&o->allocator, row_count(o), sizeof *d->rows);
     if (d->locals && d->value && d->column && d->rows)
         return true;
     sinew_fail_memory(error, "the global matrix");

@@ -38,8 +38,6 @@ void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sin
 
 /* Element lanes of all tasks, fillers included; where a task's begin. */
 size_t sinew_global_weight_count(const sinew_objective *objective);
-/* Room for the rows of any one task's D. */
-size_t sinew_global_row_count(const sinew_objective *objective);
 /* weights = each energy's own stiffness (energy.h), fitted over the stretches low .. high where it is not a distance.
  */
 void sinew_global_stiffness(const sinew_objective *objective, double low, double high, sinew_real *weights);

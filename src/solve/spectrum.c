@@ -70,9 +70,7 @@ static void forget_held(const sinew_objective *o, turning *t)
     }
     for (size_t i = 0; i < n; i++)
         if (t->sums[4 * (size_t)t->piece[i]] > 0)
-            t->piece[i] = -1 - t->piece[i];
-    for (size_t i = 0; i < n; i++)
-        t->piece[i] = t->piece[i] < 0 ? -1 : t->piece[i];
+            t->piece[i] = -1;
 }
 
 /* sums = sum of m z and of m, by piece */

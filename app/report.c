@@ -379,8 +379,8 @@ static void put_notes(const sinew_report *r)
             "has more than one minimum.</li>\n",
             sinew_short(sinew_final_error(reference), error));
     fputs(
-        "<li>Gap: the solver's own estimate of g &minus; min g, where it has one. Residual: length of the gradient of "
-        "g.</li>\n"
+        "<li>Gap: an estimate of g &minus; min g from the step alone, without the reference. Residual: length of the "
+        "gradient of g.</li>\n"
         "<li>Momenta: distance from the reference's, as a share of the sum of m&nbsp;|v| (m&nbsp;r&nbsp;|v|) of its "
         "particles. Farthest: the particle farthest from where the reference has it.</li>\n"
         "<li>Times are of a run without recording. Set-up (ordering, factorisation, colouring) is done once, not every "

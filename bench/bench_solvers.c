@@ -90,7 +90,7 @@ static void local_step(void *context)
 static void global_step(void *context)
 {
     sinew_solve *solve = &((scene *)context)->world->solve;
-    solve->ops->precondition(solve, solve->gradient, solve->velocity);
+    solve->ops->precondition(solve, solve->velocity);
 }
 
 /* Seconds at one thread (processor time) and two (wall clock). */

@@ -12,6 +12,7 @@
 #include "make_world.h"
 
 #include "linear/cholesky.h"
+#include "linear/block_inverse.h"
 #include "linear/pcg.h"
 #include "objective/assembly.h"
 #include "world/world.h"
@@ -469,6 +470,11 @@ static void apply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_objective_product(context, x, Ax);
 }
 
+static void divide(void *context, const sinew_real *r, sinew_real *z)
+{
+    sinew_block_inverse_apply(context, r, z);
+}
+
 static void test_conjugate_gradients(void **state)
 {
     (void)state;
@@ -477,7 +483,9 @@ static void test_conjugate_gradients(void **state)
     sinew_real *q = inside_positions(world);
     sinew_error error = {0};
     sinew_pcg pcg;
+    sinew_block_inverse blocks;
     assert_int_equal(sinew_pcg_create(&world->allocator, &pcg, o->particle_count, 1, &error), SINEW_OK);
+    assert_int_equal(sinew_block_inverse_create(&world->allocator, &blocks, o->particle_count, 1, &error), SINEW_OK);
     double *H = product_matrix(world, q, true), *diagonal = make_array(9 * (size_t)o->particle_count, sizeof *diagonal);
     int n;
     double *A = free_part(world, H, &n), *b = make_array((size_t)n, sizeof *b), *x = make_array((size_t)n, sizeof *x);
@@ -489,9 +497,10 @@ static void test_conjugate_gradients(void **state)
         for (size_t c = 0; !o->pinned[i] && c < 3; c++)
             b[k++] = (double)(right[4 * (size_t)i + c] = (sinew_real)next_random(&seed));
     sinew_objective_diagonal(o, q, true, diagonal);
-    sinew_block_inverse_set(&pcg.precondition, diagonal);
+    sinew_block_inverse_set(&blocks, diagonal);
     sinew_objective_linearise(o, q, true);
-    sinew_pcg_result result = sinew_pcg_solve(&pcg, apply, o, right, left, sizeof(sinew_real) == 4 ? 1e-6 : 1e-12, 500);
+    sinew_pcg_result result = sinew_pcg_solve(&pcg, (sinew_linear_map){apply, o}, (sinew_linear_map){divide, &blocks},
+                                              right, left, sizeof(sinew_real) == 4 ? 1e-6 : 1e-12, 500);
     for (int32_t i = 0, k = 0; i < o->particle_count; i++)
         for (size_t c = 0; !o->pinned[i] && c < 3; c++)
             y[k++] = (double)left[4 * (size_t)i + c];
@@ -506,6 +515,7 @@ static void test_conjugate_gradients(void **state)
     sinew_release(&world->allocator, right);
     sinew_release(&world->allocator, left);
     sinew_pcg_destroy(&world->allocator, &pcg);
+    sinew_block_inverse_destroy(&world->allocator, &blocks);
     sinew_release(&world->allocator, q);
     sinew_world_destroy(world);
 }

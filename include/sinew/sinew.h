@@ -335,11 +335,11 @@ typedef struct sinew_iteration {
 typedef struct sinew_step_result {
     uint32_t bits; /* SINEW_STEP_... */
     int32_t iterations;
-    double seconds;
+    double seconds;                     /* of the solver: without predicting, set-up and the estimate of the gap */
     double objective, inertia, elastic; /* J at the end */
     double residual;                    /* N at the end */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
-    double gap;                         /* J: estimate of g(q) - min g; +inf where the solver has none */
+    double gap;                         /* J: estimate of g(q) - min g, mostly low; +inf where there is none */
     int32_t linear_iterations;          /* of inner linear solvers, summed */
 } sinew_step_result;
 

@@ -11,6 +11,7 @@
 #ifndef SINEW_BICGSTAB_H
 #define SINEW_BICGSTAB_H
 
+#include "linear/block_inverse.h"
 #include "linear/pcg.h"
 
 typedef struct sinew_bicgstab {

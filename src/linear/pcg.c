@@ -17,8 +17,7 @@ sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, 
     pcg->z = sinew_allocate_zero(allocator, size, sizeof *pcg->z);
     pcg->p = sinew_allocate_zero(allocator, size, sizeof *pcg->p);
     pcg->Ap = sinew_allocate_zero(allocator, size, sizeof *pcg->Ap);
-    if (pcg->r && pcg->z && pcg->p && pcg->Ap &&
-        sinew_block_inverse_create(allocator, &pcg->precondition, count, thread_count, NULL) == SINEW_OK)
+    if (pcg->r && pcg->z && pcg->p && pcg->Ap)
         return SINEW_OK;
     sinew_pcg_destroy(allocator, pcg);
     return sinew_fail_memory(error, "conjugate gradients");
@@ -30,11 +29,10 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg)
     sinew_release(allocator, pcg->z);
     sinew_release(allocator, pcg->p);
     sinew_release(allocator, pcg->Ap);
-    sinew_block_inverse_destroy(allocator, &pcg->precondition);
     *pcg = (sinew_pcg){0};
 }
 
-sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void *context, const sinew_real *b,
+sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations)
 {
     const int32_t n = pcg->count, threads = pcg->thread_count;
@@ -45,12 +43,12 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void 
     memcpy(pcg->r, b, bytes);
     if (!(target > 0))
         return result;
-    sinew_block_inverse_apply(&pcg->precondition, pcg->r, pcg->z);
+    P.apply(P.context, pcg->r, pcg->z); /* z = P r */
     memcpy(pcg->p, pcg->z, bytes);
     double rz = sinew_dot(pcg->r, pcg->z, n, threads);
     result.residual = 1;
     while (result.iterations < iterations && result.residual > tolerance) {
-        multiply(context, pcg->p, pcg->Ap);
+        A.apply(A.context, pcg->p, pcg->Ap);
         double curvature = sinew_dot(pcg->p, pcg->Ap, n, threads);
         if (!(curvature > 0)) {
             /* Nothing gathered yet: the preconditioned gradient is the best direction there is. */
@@ -62,7 +60,7 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void 
         double alpha = rz / curvature;
         sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);        /* x += alpha p */
         sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, n, threads); /* r -= alpha A p */
-        sinew_block_inverse_apply(&pcg->precondition, pcg->r, pcg->z);
+        P.apply(P.context, pcg->r, pcg->z);
         double next = sinew_dot(pcg->r, pcg->z, n, threads);
         sinew_combine(pcg->p, pcg->z, (sinew_real)(next / rz), pcg->p, n, threads); /* p = z + beta p */
         rz = next;

@@ -3,18 +3,18 @@
  * pcg.h: preconditioned conjugate gradients for A x = b, A symmetric, given as a product.
  *
  * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. The preconditioner is the
- * inverse of A's 3x3 diagonal blocks. Where A shows negative curvature along a direction, the iteration stops with what
- * it has so far (Steihaug 1983): the result is still a descent direction when b is minus a gradient.
+ * caller's: the inverse 3x3 diagonal blocks (block_inverse.h) or less. Where A shows negative curvature along a
+ * direction, the iteration stops with what it has so far (Steihaug 1983): the result is still a descent direction when
+ * b is minus a gradient.
  */
 #ifndef SINEW_PCG_H
 #define SINEW_PCG_H
 
-#include "linear/block_inverse.h"
+#include "base/base.h"
 
 typedef struct sinew_pcg {
     int32_t count, thread_count;
     sinew_real *r, *z, *p, *Ap; /* [count][4] work space */
-    sinew_block_inverse precondition;
 } sinew_pcg;
 
 typedef struct sinew_pcg_result {
@@ -25,12 +25,17 @@ typedef struct sinew_pcg_result {
 
 typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);
 
+/* A matrix by what it does to a vector. */
+typedef struct sinew_linear_map {
+    sinew_multiply *apply;
+    void *context;
+} sinew_linear_map;
+
 sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
                               sinew_error *error);
 void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
-/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. The preconditioner must
- * have been set. */
-sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_multiply *multiply, void *context, const sinew_real *b,
+/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done; P is about A^-1. */
+sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "solve/gap.h"
 #include "solve/solver.h"
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
@@ -44,6 +45,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         status = measure_stiffness(s, error);
     }
     if (status == SINEW_OK)
+        status = sinew_gap_create(s, error);
+    if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
@@ -54,6 +57,7 @@ void sinew_solve_release(sinew_solve *s)
 {
     if (s->ops)
         s->ops->release(s);
+    sinew_gap_destroy(s);
     const sinew_allocator *allocator = &s->objective->allocator;
     sinew_release(allocator, s->q);
     sinew_release(allocator, s->gradient);
@@ -105,17 +109,6 @@ static void record(sinew_solve *s, int32_t iteration, double began)
     for (size_t i = 0; !s->v_end && i < 4 * (size_t)o->particle_count; i++)
         s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->h);
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, row->linear_momentum, row->angular_momentum);
-}
-
-/* About g(q) - min g: half the gradient times the Newton-like step A^-1 gradient; exact for a quadratic g with Hessian
- * A. */
-static double estimate_gap(sinew_solve *s)
-{
-    sinew_objective *o = s->objective;
-    if (!s->ops->precondition)
-        return HUGE_VAL;
-    s->ops->precondition(s, s->gradient, s->velocity);
-    return 0.5 * sinew_dot(s->gradient, s->velocity, o->particle_count, o->thread_count);
 }
 
 static bool converged(const sinew_solve *s)
@@ -183,15 +176,17 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     else if (watch)
         bits |= SINEW_STEP_NOT_CONVERGED;
     bits |= s->notes;
+    const double seconds = sinew_seconds() - began;
+    const double gap = bits & SINEW_STEP_NOT_FINITE ? HUGE_VAL : sinew_gap_estimate(s);
     *result = (sinew_step_result){.bits = bits,
                                   .iterations = iteration,
-                                  .seconds = sinew_seconds() - began,
+                                  .seconds = seconds,
                                   .objective = s->terms.inertia + s->terms.elastic,
                                   .inertia = s->terms.inertia,
                                   .elastic = s->terms.elastic,
                                   .residual = s->residual,
                                   .relative_residual = s->scale > 0 ? s->residual / s->scale : 0,
-                                  .gap = bits & SINEW_STEP_NOT_FINITE ? HUGE_VAL : estimate_gap(s),
+                                  .gap = gap,
                                   .linear_iterations = s->linear_iterations};
     return bits;
 }

@@ -36,16 +36,7 @@ void sinew_global_stiffness(const sinew_objective *o, double low, double high, s
 
 /* ---- Assembly -------------------------------------------------------------------------------- */
 
-/* Work space of the assembly, whose pattern is the Hessian's with scalars for blocks. */
-typedef struct draft {
-    sinew_assembly *pattern;
-    double *locals;   /* [local_count] */
-    double *value;    /* [entries] */
-    int64_t *column;  /* [free_count + 1] */
-    sinew_real *rows; /* of the largest task */
-} draft;
-
-static void draft_release(const sinew_objective *o, draft *d)
+void sinew_global_matrix_release(sinew_global_matrix *d, const sinew_objective *o)
 {
     sinew_assembly_destroy(o, d->pattern);
     sinew_release(&o->allocator, d->locals);
@@ -80,8 +71,8 @@ static double element_entry(const sinew_energy_ops *ops, const sinew_real *rows,
 /* What one pass over all element entries does with each. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
-static void visit_entries(const sinew_objective *o, const draft *d, const sinew_real *weights, entry_visitor *visit,
-                          void *context)
+static void visit_entries(const sinew_objective *o, const sinew_global_matrix *d, const sinew_real *weights,
+                          entry_visitor *visit, void *context)
 {
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
@@ -111,10 +102,10 @@ static void add_local(void *context, int32_t i, int32_t j, int32_t map, double v
     (void)i;
     (void)j;
     if (map >= 0)
-        ((draft *)context)->locals[map / 2] += value;
+        ((sinew_global_matrix *)context)->locals[map / 2] += value;
 }
 
-static void fill_matrix(const sinew_objective *o, draft *d)
+static void fill_matrix(const sinew_objective *o, sinew_global_matrix *d)
 {
     const sinew_assembly *as = d->pattern;
     for (int32_t j = 0; j < as->free_count; j++) {
@@ -154,7 +145,8 @@ static void add_coupling(void *context, int32_t i, int32_t j, int32_t map, doubl
     g->coupling_count++;
 }
 
-static bool find_coupling(const sinew_objective *o, sinew_global *g, const draft *d, const sinew_real *weights)
+static bool find_coupling(const sinew_objective *o, sinew_global *g, const sinew_global_matrix *d,
+                          const sinew_real *weights)
 {
     coupling_pass pass = {o, g};
     visit_entries(o, d, weights, add_coupling, &pass);
@@ -172,32 +164,33 @@ static bool find_coupling(const sinew_objective *o, sinew_global *g, const draft
 
 /* ---- Create, solve --------------------------------------------------------------------------- */
 
-static bool draft_create(const sinew_objective *o, draft *d, sinew_error *error)
+sinew_status sinew_global_assemble(sinew_global_matrix *d, const sinew_objective *o, const sinew_real *weights,
+                                   sinew_error *error)
 {
-    *d = (draft){.pattern = sinew_assembly_create(o, NULL, error)};
+    sinew_error local = {0};
+    *d = (sinew_global_matrix){.pattern = sinew_assembly_create(o, NULL, &local)};
     if (!d->pattern)
-        return false;
+        return sinew_fail(error, local.status, "%s", local.text);
     size_t entries = (size_t)d->pattern->column[d->pattern->free_count];
     d->locals = sinew_allocate_zero(&o->allocator, (size_t)d->pattern->local_count, sizeof *d->locals);
     d->value = sinew_allocate(&o->allocator, entries, sizeof *d->value);
     d->column = sinew_allocate(&o->allocator, (size_t)d->pattern->free_count + 1, sizeof *d->column);
     d->rows = sinew_allocate(&o->allocator, row_count(o), sizeof *d->rows);
-    if (d->locals && d->value && d->column && d->rows)
-        return true;
-    sinew_fail_memory(error, "the global matrix");
-    return false;
+    if (!d->locals || !d->value || !d->column || !d->rows)
+        return sinew_fail_memory(error, "the global matrix");
+    visit_entries(o, d, weights, add_local, d);
+    fill_matrix(o, d);
+    return SINEW_OK;
 }
 
 sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, const sinew_real *weights,
                                  sinew_error *error)
 {
-    draft d;
+    sinew_global_matrix d;
     sinew_error local = {0};
     *g = (sinew_global){0};
-    bool good = draft_create(o, &d, &local);
+    bool good = sinew_global_assemble(&d, o, weights, &local) == SINEW_OK;
     if (good) {
-        visit_entries(o, &d, weights, add_local, &d);
-        fill_matrix(o, &d);
         g->free_count = d.pattern->free_count;
         g->particle = sinew_allocate(&o->allocator, (size_t)g->free_count, sizeof *g->particle);
         good = g->particle && find_coupling(o, g, &d, weights);
@@ -210,7 +203,7 @@ sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, cons
                                            d.column, d.pattern->row, d.value, &local);
         good = g->factor != NULL;
     }
-    draft_release(o, &d);
+    sinew_global_matrix_release(&d, o);
     if (good)
         return SINEW_OK;
     sinew_global_destroy(g, o);

@@ -25,6 +25,21 @@ typedef struct sinew_global {
     double *coupling_value;
 } sinew_global;
 
+/* S itself, and what its assembly needs: the pattern is the Hessian's with scalars for blocks, lower triangle by
+ * columns, diagonal first, over the pattern's free particles. */
+typedef struct sinew_global_matrix {
+    struct sinew_assembly *pattern;
+    double *value;    /* [entries] */
+    int64_t *column;  /* [free_count + 1] the pattern's, as solvers want them */
+    double *locals;   /* [local_count] */
+    sinew_real *rows; /* of the largest task */
+} sinew_global_matrix;
+
+/* Allocates; on failure too it is to be released. */
+sinew_status sinew_global_assemble(sinew_global_matrix *matrix, const sinew_objective *objective,
+                                   const sinew_real *weights, sinew_error *error);
+void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_objective *objective);
+
 /* weights: one per element lane, in the order of tasks and groups (sinew_global_weight_count), w_j > 0. Allocates. */
 sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_real *weights,
                                  sinew_error *error);

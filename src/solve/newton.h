@@ -27,6 +27,8 @@ typedef struct sinew_newton_linear {
     void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or half made */
     /* d = -H^-1 gradient, H exact or projected at s->q */
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
+    /* d = -H^-1 gradient once more, at a new q but with the H of the last solve or rescue; false: cannot */
+    bool (*resolve)(sinew_solve *s, sinew_newton *n);
     /* After INDEFINITE: makes a direction all the same. NULL: d is one already. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
     bool tells; /* notices where H is not positive definite */
@@ -40,6 +42,7 @@ struct sinew_newton {
     int hessian;
     bool search;
     bool try_exact;         /* in this iteration */
+    bool linearised;        /* there is an H of this step that resolve can use */
     int32_t wait, patience; /* auto: iterations until the exact Hessian is tried again, and after the next refusal */
     sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
     void *memory;                           /* the linear solver's own */

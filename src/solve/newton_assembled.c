@@ -114,7 +114,7 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
     return a->cholesky ? SINEW_OK : status_of(error);
 }
 
-static bool solve_factorised(sinew_solve *s, sinew_newton *n)
+static bool resolve_direct(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
     gather_right(s, a);
@@ -130,7 +130,7 @@ static sinew_newton_outcome solve_direct(sinew_solve *s, sinew_newton *n, bool p
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_cholesky_values(a->cholesky));
     if (sinew_cholesky_factorise(a->cholesky, 0, NULL) != SINEW_OK)
         return SINEW_NEWTON_INDEFINITE;
-    return solve_factorised(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
+    return resolve_direct(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
 /* The Hessian that was just refused, plus ever more of the identity. */
@@ -140,7 +140,7 @@ static bool shift(sinew_solve *s, sinew_newton *n)
     const double mean = s->stiffness / sqrt(3.0 * fmax(1, a->assembly->free_count));
     for (double much = 1e-10 * mean; much < 1e3 * mean; much *= 100)
         if (sinew_cholesky_factorise(a->cholesky, much, NULL) == SINEW_OK)
-            return solve_factorised(s, n);
+            return resolve_direct(s, n);
     return false;
 }
 
@@ -148,6 +148,7 @@ const sinew_newton_linear sinew_newton_direct = {
     .prepare = prepare_direct,
     .release = release,
     .solve = solve_direct,
+    .resolve = resolve_direct,
     .rescue = shift,
     .tells = true,
 };
@@ -164,21 +165,30 @@ static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *err
     return a->lu ? SINEW_OK : status_of(error);
 }
 
+static bool resolve_lu(sinew_solve *s, sinew_newton *n)
+{
+    const assembled *a = n->memory;
+    gather_right(s, a);
+    if (sinew_lu_solve(a->lu, a->right, a->solution, NULL) != SINEW_OK)
+        return false;
+    scatter_direction(a, n->d);
+    return true;
+}
+
 static sinew_newton_outcome solve_lu(sinew_solve *s, sinew_newton *n, bool project)
 {
     const assembled *a = n->memory;
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_lu_values(a->lu));
-    gather_right(s, a);
-    if (sinew_lu_factorise(a->lu, NULL) != SINEW_OK || sinew_lu_solve(a->lu, a->right, a->solution, NULL) != SINEW_OK)
+    if (sinew_lu_factorise(a->lu, NULL) != SINEW_OK)
         return SINEW_NEWTON_FAILED;
-    scatter_direction(a, n->d);
-    return SINEW_NEWTON_SOLVED;
+    return resolve_lu(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
 const sinew_newton_linear sinew_newton_lu = {
     .prepare = prepare_lu,
     .release = release,
     .solve = solve_lu,
+    .resolve = resolve_lu,
 };
 
 /* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
@@ -221,13 +231,10 @@ static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *err
     return status;
 }
 
-static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool project)
+static void sweep_to(sinew_solve *s, sinew_newton *n, double target)
 {
-    assembled *a = n->memory;
-    const double target = sinew_newton_forcing(s, n) * s->residual;
+    const assembled *a = n->memory;
     const int32_t most = sinew_newton_inner(n);
-    sinew_assembly_fill(a->assembly, s->objective, s->q, project, a->gs.values);
-    sinew_gauss_seidel_invert(&a->gs);
     gather_right(s, a);
     memset(a->solution, 0, 3 * (size_t)a->assembly->free_count * sizeof *a->solution);
     for (int32_t sweep = 1; sweep <= most; sweep++) {
@@ -238,6 +245,20 @@ static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool proje
             break;
     }
     scatter_direction(a, n->d);
+}
+
+static bool resolve_gs(sinew_solve *s, sinew_newton *n)
+{
+    sweep_to(s, n, (n->inner > 0 ? 0 : n->inner_tolerance) * s->residual);
+    return true;
+}
+
+static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool project)
+{
+    assembled *a = n->memory;
+    sinew_assembly_fill(a->assembly, s->objective, s->q, project, a->gs.values);
+    sinew_gauss_seidel_invert(&a->gs);
+    sweep_to(s, n, sinew_newton_forcing(s, n) * s->residual);
     return SINEW_NEWTON_SOLVED;
 }
 
@@ -245,4 +266,5 @@ const sinew_newton_linear sinew_newton_gs = {
     .prepare = prepare_gs,
     .release = release,
     .solve = solve_gs,
+    .resolve = resolve_gs,
 };

@@ -10,6 +10,7 @@
 /* Either has its own arrays; the other's stay NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
+    sinew_block_inverse blocks; /* of pcg */
     sinew_bicgstab bicgstab;
     double *diagonal; /* [particle_count][9] */
 } krylov;
@@ -34,22 +35,34 @@ static void release(sinew_solve *s, sinew_newton *n)
     if (!k)
         return;
     sinew_pcg_destroy(allocator, &k->pcg);
+    sinew_block_inverse_destroy(allocator, &k->blocks);
     sinew_bicgstab_destroy(allocator, &k->bicgstab);
     sinew_release(allocator, k->diagonal);
     sinew_release(allocator, k);
     n->memory = NULL;
 }
 
-/* The Hessian at q as a product, its diagonal blocks in `precondition`, minus the gradient in n->trial. */
+/* The Hessian at q as a product, its diagonal blocks in `precondition`. */
 static void linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
 {
     sinew_objective *o = s->objective;
     const krylov *k = n->memory;
-    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
-        n->trial[i] = -s->gradient[i];
     sinew_objective_diagonal(o, s->q, project, k->diagonal);
     sinew_block_inverse_set(precondition, k->diagonal);
     sinew_objective_linearise(o, s->q, project);
+}
+
+/* n->trial = -gradient */
+static void set_right(const sinew_solve *s, sinew_newton *n)
+{
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        n->trial[i] = -s->gradient[i];
+}
+
+/* Of a system whose solution is only looked at, not followed. */
+static double loosest(const sinew_newton *n)
+{
+    return n->inner > 0 ? 0 : n->inner_tolerance;
 }
 
 static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
@@ -63,23 +76,49 @@ static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *err
 {
     const sinew_objective *o = s->objective;
     krylov *k = prepare_common(s, n, error);
-    return k ? sinew_pcg_create(&o->allocator, &k->pcg, o->particle_count, o->thread_count, error) : SINEW_ERROR_MEMORY;
+    if (!k)
+        return SINEW_ERROR_MEMORY;
+    const sinew_status status =
+        sinew_block_inverse_create(&o->allocator, &k->blocks, o->particle_count, o->thread_count, error);
+    return status == SINEW_OK ? sinew_pcg_create(&o->allocator, &k->pcg, o->particle_count, o->thread_count, error)
+                              : status;
+}
+
+static void apply_blocks(void *context, const sinew_real *r, sinew_real *z)
+{
+    sinew_block_inverse_apply(context, r, z);
+}
+
+static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
+{
+    krylov *k = n->memory;
+    set_right(s, n);
+    const sinew_pcg_result result =
+        sinew_pcg_solve(&k->pcg, (sinew_linear_map){multiply, s->objective},
+                        (sinew_linear_map){apply_blocks, &k->blocks}, n->trial, n->d, tolerance, sinew_newton_inner(n));
+    s->linear_iterations += result.iterations;
+    return !result.indefinite;
+}
+
+/* What it has gathered until the curvature turns negative will do. */
+static bool resolve_cg(sinew_solve *s, sinew_newton *n)
+{
+    run_cg(s, n, loosest(n));
+    return true;
 }
 
 static sinew_newton_outcome solve_cg(sinew_solve *s, sinew_newton *n, bool project)
 {
     krylov *k = n->memory;
-    linearise(s, n, project, &k->pcg.precondition);
-    const sinew_pcg_result result = sinew_pcg_solve(&k->pcg, multiply, s->objective, n->trial, n->d,
-                                                    sinew_newton_forcing(s, n), sinew_newton_inner(n));
-    s->linear_iterations += result.iterations;
-    return result.indefinite ? SINEW_NEWTON_INDEFINITE : SINEW_NEWTON_SOLVED;
+    linearise(s, n, project, &k->blocks);
+    return run_cg(s, n, sinew_newton_forcing(s, n)) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_INDEFINITE;
 }
 
 const sinew_newton_linear sinew_newton_cg = {
     .prepare = prepare_cg,
     .release = release,
     .solve = solve_cg,
+    .resolve = resolve_cg,
     .tells = true,
 };
 
@@ -93,13 +132,26 @@ static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_erro
              : SINEW_ERROR_MEMORY;
 }
 
+static void run_bicgstab(sinew_solve *s, sinew_newton *n, double tolerance)
+{
+    krylov *k = n->memory;
+    set_right(s, n);
+    const sinew_bicgstab_result result =
+        sinew_bicgstab_solve(&k->bicgstab, multiply, s->objective, n->trial, n->d, tolerance, sinew_newton_inner(n));
+    s->linear_iterations += result.iterations;
+}
+
+static bool resolve_bicgstab(sinew_solve *s, sinew_newton *n)
+{
+    run_bicgstab(s, n, loosest(n));
+    return true;
+}
+
 static sinew_newton_outcome solve_bicgstab(sinew_solve *s, sinew_newton *n, bool project)
 {
     krylov *k = n->memory;
     linearise(s, n, project, &k->bicgstab.precondition);
-    const sinew_bicgstab_result result = sinew_bicgstab_solve(&k->bicgstab, multiply, s->objective, n->trial, n->d,
-                                                              sinew_newton_forcing(s, n), sinew_newton_inner(n));
-    s->linear_iterations += result.iterations;
+    run_bicgstab(s, n, sinew_newton_forcing(s, n));
     return SINEW_NEWTON_SOLVED;
 }
 
@@ -107,4 +159,5 @@ const sinew_newton_linear sinew_newton_bicgstab = {
     .prepare = prepare_bicgstab,
     .release = release,
     .solve = solve_bicgstab,
+    .resolve = resolve_bicgstab,
 };

@@ -14,16 +14,19 @@
         .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
     }
 
-/* The interval of thesis (4.64). */
+/* The interval of thesis (4.64), where nothing else is asked for. */
+#define SINEW_STRETCH_LOW  0.5
+#define SINEW_STRETCH_HIGH 1.5
 #define SINEW_STRETCH_LOW_PARAMETER                                                                                    \
     {                                                                                                                  \
-        .name = "stretch_low", .unit = "", .minimum = 0, .maximum = 1, .preset = 0.5, .open_minimum = true,            \
-        .open_maximum = true, .meaning = "lower end of the stretches that a material's stiffness is fitted over"       \
+        .name = "stretch_low", .unit = "", .minimum = 0, .maximum = 1, .preset = SINEW_STRETCH_LOW,                    \
+        .open_minimum = true, .open_maximum = true,                                                                    \
+        .meaning = "lower end of the stretches that a material's stiffness is fitted over"                             \
     }
 #define SINEW_STRETCH_HIGH_PARAMETER                                                                                   \
     {                                                                                                                  \
-        .name = "stretch_high", .unit = "", .minimum = 1, .maximum = 100, .preset = 1.5, .open_minimum = true,         \
-        .meaning = "upper end; wider intervals make most materials look stiffer"                                       \
+        .name = "stretch_high", .unit = "", .minimum = 1, .maximum = 100, .preset = SINEW_STRETCH_HIGH,                \
+        .open_minimum = true, .meaning = "upper end; wider intervals make most materials look stiffer"                 \
     }
 
 /* Sweeps over constraints (sweep.h). */

@@ -161,10 +161,11 @@ static uint32_t admm_iterate(sinew_solve *s)
     return 0;
 }
 
-static void admm_precondition(sinew_solve *s, const sinew_real *gradient, sinew_real *out)
+static bool admm_precondition(sinew_solve *s, sinew_real *out)
 {
     const admm *a = s->memory;
-    sinew_global_solve(&a->global, s->objective, gradient, out);
+    sinew_global_solve(&a->global, s->objective, s->gradient, out);
+    return true;
 }
 
 const sinew_solver_ops sinew_solver_admm = {

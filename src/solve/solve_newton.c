@@ -172,9 +172,9 @@ static bool find_direction(sinew_solve *s, sinew_newton *n)
     }
     if (!good)
         s->notes |= SINEW_STEP_INDEFINITE;
-    if (outcome == SINEW_NEWTON_INDEFINITE && linear->rescue)
-        return linear->rescue(s, n);
-    return outcome != SINEW_NEWTON_FAILED;
+    n->linearised =
+        outcome == SINEW_NEWTON_INDEFINITE && linear->rescue ? linear->rescue(s, n) : outcome != SINEW_NEWTON_FAILED;
+    return n->linearised;
 }
 
 /* ---- Iterate --------------------------------------------------------------------------------- */
@@ -184,6 +184,7 @@ static void newton_begin(sinew_solve *s)
     sinew_newton *n = s->memory;
     n->wait = 1;
     n->patience = 0;
+    n->linearised = false;
 }
 
 static uint32_t newton_iterate(sinew_solve *s)
@@ -207,6 +208,18 @@ static uint32_t newton_iterate(sinew_solve *s)
     return n->try_exact && n->hessian == HESSIAN_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
+/* With the last H of the step; a step that ended where it began has none yet. */
+static bool newton_precondition(sinew_solve *s, sinew_real *out)
+{
+    sinew_newton *n = s->memory;
+    const int32_t linear_iterations = s->linear_iterations;
+    const bool good = n->linearised ? n->linear->resolve(s, n) : n->linear->solve(s, n, true) == SINEW_NEWTON_SOLVED;
+    s->linear_iterations = linear_iterations;
+    for (size_t i = 0; good && i < 4 * (size_t)s->objective->particle_count; i++)
+        out[i] = -n->d[i];
+    return good;
+}
+
 const sinew_solver_ops sinew_solver_newton = {
     .info = {.name = "newton",
              .summary = "Newton's method with line search: exact where the Hessian is definite, else projected",
@@ -219,4 +232,5 @@ const sinew_solver_ops sinew_solver_newton = {
     .release = newton_release,
     .begin = newton_begin,
     .iterate = newton_iterate,
+    .precondition = newton_precondition,
 };

@@ -16,7 +16,7 @@
  *
  * Of sor and chebyshev a result is thrown away whose objective is above the one before it by more than round-off, or
  * equal to it up to round-off while the residual is higher: the plain sweep stands in its place, and the acceleration
- * starts again. No estimate of the gap: a block Jacobi step says little about it.
+ * starts again.
  */
 #include <string.h>
 

@@ -117,10 +117,11 @@ static uint32_t pd_iterate(sinew_solve *s)
     return 0;
 }
 
-static void pd_precondition(sinew_solve *s, const sinew_real *gradient, sinew_real *out)
+static bool pd_precondition(sinew_solve *s, sinew_real *out)
 {
     const pd *p = s->memory;
-    sinew_global_solve(&p->global, s->objective, gradient, out);
+    sinew_global_solve(&p->global, s->objective, s->gradient, out);
+    return true;
 }
 
 const sinew_solver_ops sinew_solver_pd = {

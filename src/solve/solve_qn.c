@@ -191,10 +191,11 @@ static uint32_t qn_iterate(sinew_solve *s)
     return 0;
 }
 
-static void qn_precondition(sinew_solve *s, const sinew_real *gradient, sinew_real *out)
+static bool qn_precondition(sinew_solve *s, sinew_real *out)
 {
     const qn *n = s->memory;
-    sinew_global_solve(&n->global, s->objective, gradient, out);
+    sinew_global_solve(&n->global, s->objective, s->gradient, out);
+    return true;
 }
 
 const sinew_solver_ops sinew_solver_qn = {

@@ -27,9 +27,9 @@ typedef struct sinew_solver_ops {
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
-    /* Optional: out = A^-1 gradient with the matrix A that the solver has at hand, an approximation of the Hessian. The
-     * driver makes an estimate of the energy gap of it. */
-    void (*precondition)(sinew_solve *s, const sinew_real *gradient, sinew_real *out);
+    /* Optional: out = A^-1 s->gradient with the matrix A that the solver has at hand, an approximation of the Hessian,
+     * for the estimate of the energy gap (gap.h), which else makes a matrix of its own. False: could not. */
+    bool (*precondition)(sinew_solve *s, sinew_real *out);
     /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step; false: not one of its
      * batches. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
@@ -60,6 +60,7 @@ struct sinew_solve {
     int32_t linear_iterations;
 
     double stiffness;      /* from prepare: noise per unit of position round-off */
+    struct sinew_gap *gap; /* what the estimate of the gap needs */
     sinew_iteration *rows; /* [row_capacity] */
     int32_t row_count, row_capacity;
 };

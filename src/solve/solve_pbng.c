@@ -11,8 +11,12 @@
  *
  *     sor        x^{l+1} = omega (x_swept - x^{l-1}) + x^{l-1}                        the two-term form of Vivace
  *     sor_node   x_i += omega dx_i inside the sweep; it too never raises the objective for omega < 2
- *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 1, 2/(2 - rho^2), then
- *                4/(4 - rho^2 w)
+ *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 2/(2 - rho^2), then
+ *                4/(4 - rho^2 w); the first sweep is plain
+ *
+ * The paper over-relaxes the first sweep too, w = 1, 1, ... A soft body in motion is all but there after one or two
+ * plain sweeps, and is thrown off by that. So is it later: where a sweep moves the nodes by less than QUICK of what the
+ * one before it did, the plain sweep converges faster than any over-relaxed one and stands.
  *
  * Of sor and chebyshev a result is thrown away whose objective is above the one before it by more than round-off, or
  * equal to it up to round-off while the residual is higher: the plain sweep stands in its place, and the acceleration
@@ -43,6 +47,15 @@ typedef enum acceleration {
     CHEBYSHEV
 } acceleration;
 
+/* Part of the movement of the sweep before: chebyshev leaves a sweep alone that moves by less. 0.1 to 0.3 do alike. */
+#define QUICK 0.2
+
+#define FACTOR_PARAMETER(word, text)                                                                                   \
+    {                                                                                                                  \
+        .name = word, .unit = "", .minimum = 0, .maximum = 2, .preset = 1.7, .open_minimum = true,                     \
+        .open_maximum = true, .meaning = text                                                                          \
+    }
+
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [HESSIAN] = {.name = "hessian",
                  .unit = "",
@@ -54,16 +67,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                       .unit = "",
                       .choices = "none|sor|sor_node|chebyshev",
                       .maximum = 3,
-                      .preset = 1,
+                      .preset = CHEBYSHEV,
                       .meaning = "over-relaxation of whole sweeps, of each node's step, or Chebyshev's iteration"},
-    [OMEGA] = {.name = "omega",
-               .unit = "",
-               .minimum = 0,
-               .maximum = 2,
-               .preset = 1.7,
-               .open_minimum = true,
-               .open_maximum = true,
-               .meaning = "factor of sor and sor_node; 1 is the plain sweep, raising it reaches further"},
+    [OMEGA] = FACTOR_PARAMETER("omega", "factor of sor and sor_node; 1 is the plain sweep, raising it reaches further"),
     [RHO] = {.name = "rho",
              .unit = "",
              .minimum = 0,
@@ -71,14 +77,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
              .preset = 0.95,
              .open_maximum = true,
              .meaning = "chebyshev: how much of the error a plain sweep is thought to leave; raising it goes further"},
-    [GAMMA] = {.name = "gamma",
-               .unit = "",
-               .minimum = 0,
-               .maximum = 2,
-               .preset = 1.7,
-               .open_minimum = true,
-               .open_maximum = true,
-               .meaning = "chebyshev: factor of a sweep's change"},
+    [GAMMA] = FACTOR_PARAMETER("gamma", "chebyshev: factor of a sweep's change"),
     [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
     [START] = SINEW_START_PARAMETER,
 };
@@ -90,6 +89,7 @@ typedef struct memory {
     bool symmetric;
     sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
     double weight;             /* chebyshev's w_l */
+    double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
 } memory;
 
@@ -131,6 +131,7 @@ static void begin(sinew_solve *s)
 {
     memory *m = s->memory;
     m->streak = 0;
+    m->movement = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
     sinew_visits_begin(&m->visits);
 }
@@ -146,17 +147,31 @@ static void sweep(sinew_solve *s, const memory *m)
 
 /* ---- Acceleration ---------------------------------------------------------------------------- */
 
+/* Whether the sweep from last to q moved the nodes by so little, against the one before, that it needs no help. */
+static bool quick(sinew_solve *s, memory *m)
+{
+    const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
+    const double before = m->movement;
+    sinew_combine(s->velocity, s->q, -1, m->last, count, threads);
+    m->movement = sinew_norm(s->velocity, count, threads);
+    return m->movement < QUICK * before;
+}
+
 /* How far to go: x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}), written so that the sweep is what is
  * left of it at a = b = 0. */
-static void extrapolation(memory *m, double *a, double *b)
+static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
+    if (m->kind == CHEBYSHEV && quick(s, m))
+        m->streak = 0;
+    if (m->streak == 0)
+        return;
     if (m->kind == SOR) {
-        *b = m->streak > 0 ? m->omega - 1 : 0;
+        *b = m->omega - 1;
         return;
     }
     const double square = m->rho * m->rho;
-    m->weight = m->streak < 2 ? 1 : m->streak == 2 ? 2 / (2 - square) : 4 / (4 - square * m->weight);
+    m->weight = m->streak == 1 ? 1 : m->streak == 2 ? 2 / (2 - square) : 4 / (4 - square * m->weight);
     *a = m->weight * (m->gamma - 1);
     *b = m->weight - 1;
 }
@@ -195,11 +210,12 @@ static bool progress(merit before, merit after, double noise)
 static void accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    const merit before = merit_of(s);
+    /* A first sweep stands whatever it does. */
+    const merit before = m->streak > 0 ? merit_of(s) : (merit){0};
     double a, b;
-    extrapolation(m, &a, &b);
     memcpy(m->last, s->q, bytes);
     sweep(s, m);
+    extrapolation(s, m, &a, &b);
     extrapolate(s, m, a, b);
     m->streak++;
     if ((a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {

@@ -51,15 +51,7 @@ KERNEL_INLINE lane stress(const lane FQ[9], const sinew_real *material, lane PQ[
     return psi;
 }
 
-static double value(const sinew_kernel *kernel)
-{
-    return tet_value(kernel, DATA_COUNT, stress);
-}
-
-static double gradient(const sinew_kernel *kernel)
-{
-    return tet_gradient(kernel, DATA_COUNT, stress);
-}
+#include "energy/tet_material.h"
 
 static void linearise(const sinew_kernel *kernel)
 {
@@ -83,16 +75,6 @@ static void linearise(const sinew_kernel *kernel)
         }
         tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), identity, W, &tangent);
     }
-}
-
-static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
-{
-    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
-}
-
-static void reduce(const sinew_kernel *kernel)
-{
-    tet_reduce(kernel, DATA_COUNT);
 }
 
 /* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is a line already. */
@@ -131,11 +113,6 @@ static void local_prox(const sinew_kernel *kernel)
     }
 }
 
-static void constrain(const sinew_kernel *kernel)
-{
-    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
-}
-
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     const sinew_real *Q = data + TET_MATERIAL + FRAME;
@@ -163,49 +140,26 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
     block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), turned);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
-{
-    return tet_visit_difference(v, d, stress, noise);
-}
-
 static void vertex(const sinew_kernel *kernel)
 {
     visit_vertex(kernel, 3, DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
-{
-    visit_change(kernel, 3, DATA_COUNT, difference);
-}
-
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
     .info = {.name = "linear",
              .summary = "mu |e|^2 + lambda/2 (tr e)^2 per volume, e = (F + F^T)/2 - 1",
-             .stencil = SINEW_STENCIL_TET,
-             .vertex_count = 4,
-             .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0],
+             TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = TET_TANGENT_COUNT,
-    .target_slot = -1,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
+    TET_MATERIAL_OPS,
+    .value = material_value,
+    .gradient = material_gradient,
     .linearise = linearise,
-    .product = sinew_tet_product,
-    .hessian = sinew_tet_hessian,
-    .determinants = determinants,
-    .row_count = 3,
-    .reduce = reduce,
     .stiffness = stiffness,
     .local_prox = local_prox,
     .constraint_count = 1,
-    .constrain = constrain,
-    .other_count = 3,
+    .constrain = material_constrain,
     .visit_data_count = DATA_COUNT,
     .visit = visit_element,
-    .vertex = vertex,
-    .vertex_change = vertex_change,
+    .vertex_change = material_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

@@ -67,40 +67,7 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
     isotropic_volume_form(sigma, lane_set(1), ratio * growth - 1, ratio, eigen);
 }
 
-static double value(const sinew_kernel *kernel)
-{
-    return tet_value(kernel, DATA_COUNT, stress);
-}
-
-static double gradient(const sinew_kernel *kernel)
-{
-    return tet_gradient(kernel, DATA_COUNT, stress);
-}
-
-static void linearise(const sinew_kernel *kernel)
-{
-    isotropic_linearise(kernel, DATA_COUNT, curvature);
-}
-
-static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
-{
-    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
-}
-
-static void reduce(const sinew_kernel *kernel)
-{
-    tet_reduce(kernel, DATA_COUNT);
-}
-
-static void stiffness(const sinew_kernel *kernel)
-{
-    tet_fit_stiffness(kernel, DATA_COUNT, stress);
-}
-
-static void local_prox(const sinew_kernel *kernel)
-{
-    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
-}
+#include "energy/isotropic_material.h"
 
 /* psi + this = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
 KERNEL_INLINE lane offset(const sinew_real *material)
@@ -183,31 +150,18 @@ static void vertex_change(const sinew_kernel *kernel)
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .info = {.name = "neo_hookean",
              .summary = "mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2 per volume",
-             .stencil = SINEW_STENCIL_TET,
-             .vertex_count = 4,
-             .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0],
+             TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = TET_TANGENT_COUNT,
-    .target_slot = -1,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
-    .linearise = linearise,
-    .product = sinew_tet_product,
-    .hessian = sinew_tet_hessian,
-    .determinants = determinants,
-    .row_count = 3,
-    .reduce = reduce,
-    .stiffness = stiffness,
-    .local_prox = local_prox,
-    .constraint_count = 2,
+    TET_MATERIAL_OPS,
+    .value = material_value,
+    .gradient = material_gradient,
+    .linearise = material_linearise,
+    .stiffness = material_stiffness,
+    .local_prox = material_prox,
+    .constraint_count = CONSTRAINT_COUNT,
     .constrain = constrain,
-    .other_count = 3,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = visit_element,
-    .vertex = vertex,
     .vertex_change = vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

@@ -57,51 +57,7 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
     }
 }
 
-static double value(const sinew_kernel *kernel)
-{
-    return tet_value(kernel, DATA_COUNT, stress);
-}
-
-static double gradient(const sinew_kernel *kernel)
-{
-    return tet_gradient(kernel, DATA_COUNT, stress);
-}
-
-static void linearise(const sinew_kernel *kernel)
-{
-    isotropic_linearise(kernel, DATA_COUNT, curvature);
-}
-
-static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
-{
-    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
-}
-
-static void reduce(const sinew_kernel *kernel)
-{
-    tet_reduce(kernel, DATA_COUNT);
-}
-
-static void stiffness(const sinew_kernel *kernel)
-{
-    tet_fit_stiffness(kernel, DATA_COUNT, stress);
-}
-
-static void local_prox(const sinew_kernel *kernel)
-{
-    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
-}
-
-static void constrain(const sinew_kernel *kernel)
-{
-    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
-}
-
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
-{
-    double q[3][3];
-    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
-}
+#include "energy/isotropic_material.h"
 
 /* The second derivatives grow with the stretch, the cheap block only across it: no bound. */
 KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
@@ -115,49 +71,24 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
         tet_visit_bound(v, F, b, lane_set(2), lane_max(lane_load(v->data + TET_MATERIAL * LANES), lane_set(0)), sum);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
-{
-    return tet_visit_difference(v, d, stress, noise);
-}
-
 static void vertex(const sinew_kernel *kernel)
 {
     visit_vertex(kernel, 3, DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
-{
-    visit_change(kernel, 3, DATA_COUNT, difference);
-}
-
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .info = {.name = "st_venant_kirchhoff",
              .summary = "mu |E|^2 + lambda/2 (tr E)^2 per volume, E = (F^T F - 1)/2",
-             .stencil = SINEW_STENCIL_TET,
-             .vertex_count = 4,
-             .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0],
+             TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = TET_TANGENT_COUNT,
-    .target_slot = -1,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
-    .linearise = linearise,
-    .product = sinew_tet_product,
-    .hessian = sinew_tet_hessian,
-    .determinants = determinants,
-    .row_count = 3,
-    .reduce = reduce,
-    .stiffness = stiffness,
-    .local_prox = local_prox,
+    TET_MATERIAL_OPS,
+    .value = material_value,
+    .gradient = material_gradient,
+    .linearise = material_linearise,
+    .stiffness = material_stiffness,
+    .local_prox = material_prox,
     .constraint_count = 1,
-    .constrain = constrain,
-    .other_count = 3,
-    .visit_data_count = DATA_COUNT,
-    .visit = visit_element,
-    .vertex = vertex,
-    .vertex_change = vertex_change,
+    .constrain = material_constrain,
+    VISIT_GENERAL_OPS,
     .vertex_bounds = 0,
 };

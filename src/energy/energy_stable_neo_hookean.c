@@ -57,45 +57,7 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
     eigen->A[5] += extra * sigma[1] * sigma[2];
 }
 
-static double value(const sinew_kernel *kernel)
-{
-    return tet_value(kernel, DATA_COUNT, stress);
-}
-
-static double gradient(const sinew_kernel *kernel)
-{
-    return tet_gradient(kernel, DATA_COUNT, stress);
-}
-
-static void linearise(const sinew_kernel *kernel)
-{
-    isotropic_linearise(kernel, DATA_COUNT, curvature);
-}
-
-static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
-{
-    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
-}
-
-static void reduce(const sinew_kernel *kernel)
-{
-    tet_reduce(kernel, DATA_COUNT);
-}
-
-static void stiffness(const sinew_kernel *kernel)
-{
-    tet_fit_stiffness(kernel, DATA_COUNT, stress);
-}
-
-static void local_prox(const sinew_kernel *kernel)
-{
-    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
-}
-
-static void constrain(const sinew_kernel *kernel)
-{
-    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
-}
+#include "energy/isotropic_material.h"
 
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
@@ -141,31 +103,18 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .info = {.name = "stable_neo_hookean",
              .summary = "m/2 (|F|^2 - 3) - m/2 log((|F|^2 + 1)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2 per volume; m = "
                         "4mu/3, l = lambda + 5mu/6",
-             .stencil = SINEW_STENCIL_TET,
-             .vertex_count = 4,
-             .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0],
+             TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = TET_TANGENT_COUNT,
-    .target_slot = -1,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
-    .linearise = linearise,
-    .product = sinew_tet_product,
-    .hessian = sinew_tet_hessian,
-    .determinants = determinants,
-    .row_count = 3,
-    .reduce = reduce,
-    .stiffness = stiffness,
-    .local_prox = local_prox,
+    TET_MATERIAL_OPS,
+    .value = material_value,
+    .gradient = material_gradient,
+    .linearise = material_linearise,
+    .stiffness = material_stiffness,
+    .local_prox = material_prox,
     .constraint_count = 1,
-    .constrain = constrain,
-    .other_count = 3,
+    .constrain = material_constrain,
     .visit_data_count = VOLUME_NORM_DATA_COUNT,
     .visit = visit_element,
-    .vertex = vertex,
     .vertex_change = vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

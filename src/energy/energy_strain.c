@@ -60,6 +60,8 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
     }
 }
 
+#include "energy/isotropic_material.h"
+
 static double value(const sinew_kernel *kernel)
 {
     return tet_rotated_value(kernel, DATA_COUNT, stress, rotated_stress);
@@ -68,21 +70,6 @@ static double value(const sinew_kernel *kernel)
 static double gradient(const sinew_kernel *kernel)
 {
     return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
-}
-
-static void linearise(const sinew_kernel *kernel)
-{
-    isotropic_linearise(kernel, DATA_COUNT, curvature);
-}
-
-static void determinants(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted)
-{
-    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
-}
-
-static void reduce(const sinew_kernel *kernel)
-{
-    tet_reduce(kernel, DATA_COUNT);
 }
 
 static void stiffness(const sinew_kernel *kernel)
@@ -138,12 +125,6 @@ static void constrain(const sinew_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
-{
-    double q[3][3];
-    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
-}
-
 /* The gradient, of R only R b, and the cheap block: its 2 mu is k, its lambda 0. */
 KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
 {
@@ -157,62 +138,28 @@ KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], c
     }
 }
 
-KERNEL_INLINE void add_exact(const visit *v, bool exact, visit_sum *sum)
-{
-    (void)exact;
-    lane F[9], b[3];
-    tet_visit_deformation(v, F, b);
-    tet_visit_gradient(v, F, b, stress, sum);
-    tet_visit_projected(v, F, b, curvature, sum);
-}
-
-KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
-{
-    return tet_visit_difference(v, d, stress, noise);
-}
-
 static void vertex(const sinew_kernel *kernel)
 {
     if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, add_exact);
+        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
     else
         tet_rotated_vertex(kernel, DATA_COUNT, add_cheap);
-}
-
-static void vertex_change(const sinew_kernel *kernel)
-{
-    visit_change(kernel, 3, DATA_COUNT, difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .info = {.name = "strain",
              .summary = "k/2 |F - R|^2 per volume",
-             .stencil = SINEW_STENCIL_TET,
-             .vertex_count = 4,
-             .parameters = parameters,
-             .parameter_count = sizeof parameters / sizeof parameters[0],
+             TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = TET_TANGENT_COUNT,
-    .target_slot = -1,
-    .prepare = prepare,
+    TET_MATERIAL_OPS,
     .value = value,
     .gradient = gradient,
-    .linearise = linearise,
-    .product = sinew_tet_product,
-    .hessian = sinew_tet_hessian,
-    .determinants = determinants,
-    .row_count = 3,
-    .reduce = reduce,
+    .linearise = material_linearise,
     .stiffness = stiffness,
     .local_project = local_project,
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
-    .other_count = 3,
-    .visit_data_count = DATA_COUNT,
-    .visit = visit_element,
-    .vertex = vertex,
-    .vertex_change = vertex_change,
+    VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

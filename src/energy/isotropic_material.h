@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * isotropic_material.h: what isotropic materials do in the same way, made of their own DATA_COUNT, stress and
+ * curvature: a template, which an energy's file includes once, below these three. See tet_material.h.
+ */
+#ifndef SINEW_ISOTROPIC_MATERIAL_H
+#define SINEW_ISOTROPIC_MATERIAL_H
+
+#include "energy/tet_material.h"
+
+static inline void material_linearise(const sinew_kernel *kernel)
+{
+    isotropic_linearise(kernel, DATA_COUNT, curvature);
+}
+
+static inline void material_stiffness(const sinew_kernel *kernel)
+{
+    tet_fit_stiffness(kernel, DATA_COUNT, stress);
+}
+
+static inline void material_prox(const sinew_kernel *kernel)
+{
+    isotropic_prox(kernel, DATA_COUNT, stress, curvature);
+}
+
+/* A visit with the second derivatives as they are, made definite. */
+KERNEL_INLINE void material_exact(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
+    lane F[9], b[3];
+    tet_visit_deformation(v, F, b);
+    tet_visit_gradient(v, F, b, stress, sum);
+    tet_visit_projected(v, F, b, curvature, sum);
+}
+
+#endif

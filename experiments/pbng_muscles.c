@@ -57,7 +57,7 @@ static bool run_all(const setting *s, outcome *o, trial *t)
             (trial){.build = scene_muscles, .n = s->quick ? 3 : 8, .frames = FRAMES, .solver = solver_of(i, s->quick)};
         t[i].bond = i >= SOFT ? SOFT_BOND : 0;
         if (i == MATERIAL_FIRST || i == WEAK_FIRST || i == PBD)
-            good = trial_fit(s, &t[i], trial_seconds(&t[PBNG]), o);
+            good = trial_fit(s, &t[i], &t[PBNG], o);
         if (i == NEWTON) {
             double sum = 0;
             for (int32_t k = 0; k < FRAMES; k++)

@@ -264,12 +264,12 @@ bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, o
     return true;
 }
 
-bool trial_fit(const setting *s, trial *t, double seconds, outcome *o)
+bool trial_fit(const setting *s, trial *t, const trial *other, outcome *o)
 {
-    double fixed, each;
-    if (!trial_cost(s, t, &fixed, &each, o))
+    double fixed, each, other_fixed, other_each;
+    if (!trial_cost(s, other, &other_fixed, &other_each, o) || !trial_cost(s, t, &fixed, &each, o))
         return false;
-    const double fit = floor((seconds - fixed) / each);
+    const double fit = floor((other_fixed + other->solver.iterations * other_each - fixed) / each);
     t->solver.iterations = fit > 1 ? (int32_t)fit : 1;
     return true;
 }

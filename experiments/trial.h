@@ -74,8 +74,9 @@ double trial_distance(const trial *t, const trial *truth); /* m: farthest apart 
 double trial_gap(const trial *t);                          /* m: the widest of the bonds at the end */
 /* What a frame costs without iterations and each iteration more, s of processor time: fastest of the first frames. */
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
-/* Sets the iterations that fit into `seconds` a frame, at least one. */
-bool trial_fit(const setting *s, trial *t, double seconds, outcome *o);
+/* Sets the iterations, at least one, that fit into the time that a frame of `other` takes. Both costs are measured now,
+ * one after the other and in the same way, so that what else the machine does weighs on both. */
+bool trial_fit(const setting *s, trial *t, const trial *other, outcome *o);
 
 /* A curve over the frames (values [frames]), or over the iterations of the last frame. */
 void trial_curve(figure *f, const trial *t, const char *name, int32_t variant, const double *values);

@@ -8,6 +8,9 @@
 
 #include "base/reduce.h"
 
+/* Blocks nearer to singular are not safely positive definite. */
+#define DEFINITE_FLOOR 1e-12
+
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,
                                         int32_t thread_count, sinew_error *error)
 {
@@ -22,13 +25,12 @@ void sinew_block_inverse_destroy(const sinew_allocator *allocator, sinew_block_i
     *blocks = (sinew_block_inverse){0};
 }
 
-/* inverse = A^-1 by cofactors; false when A is not safely positive definite */
-static bool invert_block(const double A[9], double inverse[9])
+bool sinew_invert_block(const double A[9], double floor, double inverse[9])
 {
     double c0 = A[4] * A[8] - A[5] * A[7], c1 = A[5] * A[6] - A[3] * A[8], c2 = A[3] * A[7] - A[4] * A[6];
     double det = A[0] * c0 + A[1] * c1 + A[2] * c2, size = A[0] + A[4] + A[8];
     double minor = A[0] * A[4] - A[1] * A[3];
-    if (!(A[0] > 0 && minor > 0 && det > 1e-12 * size * size * size))
+    if (!(A[0] > 0 && minor > 0 && det > floor * size * size * size))
         return false;
     const double cofactors[9] = {c0, A[2] * A[7] - A[1] * A[8], A[1] * A[5] - A[2] * A[4],
                                  c1, A[0] * A[8] - A[2] * A[6], A[2] * A[3] - A[0] * A[5],
@@ -45,7 +47,7 @@ void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal
     for (int32_t i = 0; i < blocks->count; i++) {
         const double *A = diagonal + 9 * (size_t)i;
         double inverse[9] = {0};
-        if (!invert_block(A, inverse)) {
+        if (!sinew_invert_block(A, DEFINITE_FLOOR, inverse)) {
             double size = fmax(fabs(A[0]), fmax(fabs(A[4]), fabs(A[8])));
             inverse[0] = inverse[4] = inverse[8] = size > 0 ? 1 / size : 1;
         }

@@ -9,6 +9,10 @@
 
 #include "base/base.h"
 
+/* inverse = A^-1 by cofactors; false, and nothing written, unless A is positive definite with a determinant above
+ * `floor` times the cube of its trace. A is symmetric, both are row-major. */
+bool sinew_invert_block(const double A[9], double floor, double inverse[9]);
+
 typedef struct sinew_block_inverse {
     int32_t count, thread_count;
     sinew_real *inverse; /* [count][9] row-major */

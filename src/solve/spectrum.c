@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "linear/block_inverse.h"
 #include "objective/pieces.h"
 
 /* The estimate enters as a fourth root: this many steps find it closely enough, on long beams too. */
@@ -105,21 +106,6 @@ static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t
     }
 }
 
-/* In place; zero where the piece cannot turn about every axis (a point, a line). */
-static void invert3(double G[9])
-{
-    double C[9];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            C[3 * i + j] = G[3 * i1 + j1] * G[3 * i2 + j2] - G[3 * i1 + j2] * G[3 * i2 + j1];
-        }
-    const double det = G[0] * C[0] + G[1] * C[1] + G[2] * C[2], trace = G[0] + G[4] + G[8];
-    const double s = det > 1e-9 * trace * trace * trace ? 1 / det : 0;
-    for (int i = 0; i < 9; i++)
-        G[i] = s * C[3 * (i % 3) + i / 3];
-}
-
 static bool turning_create(const sinew_objective *o, const sinew_global *global, const sinew_real *q, turning *t)
 {
     if (!turning_allocate(o, t))
@@ -135,8 +121,12 @@ static bool turning_create(const sinew_objective *o, const sinew_global *global,
                 t->inverse[9 * (size_t)t->piece[i] + e] +=
                     (double)t->C[e / 3][4 * i + c] * (double)t->Y[e % 3][4 * i + c];
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
-        if (t->piece[i] == (int32_t)i)
-            invert3(t->inverse + 9 * i);
+        if (t->piece[i] == (int32_t)i) {
+            double *G = t->inverse + 9 * i, inverse[9] = {0};
+            /* Zero where the piece cannot turn about every axis (a point, a line). */
+            sinew_invert_block(G, 1e-9, inverse);
+            memcpy(G, inverse, sizeof inverse);
+        }
     return true;
 }
 

@@ -64,11 +64,7 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
 /* d = x1 - x0; returns its length */
 KERNEL_INLINE lane edge(const sinew_real *x, const int32_t *vertex, lane d[3])
 {
-    lane x0[3];
-    lane_gather_point(x, vertex, x0);
-    lane_gather_point(x, vertex + LANES, d);
-    for (int i = 0; i < 3; i++)
-        d[i] -= x0[i];
+    lane_gather_edges(x, vertex, 1, d);
     return lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
@@ -140,12 +136,9 @@ static void product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const int32_t *vertex = group_vertex(kernel, group, 2);
-        lane H[TANGENT_COUNT], d[3], x0[3];
+        lane H[TANGENT_COUNT], d[3];
         load_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
-        lane_gather_point(kernel->p, vertex, x0);
-        lane_gather_point(kernel->p, vertex + LANES, d);
-        for (int i = 0; i < 3; i++)
-            d[i] -= x0[i];
+        lane_gather_edges(kernel->p, vertex, 1, d);
         const lane f[3] = {H[0] * d[0] + H[3] * d[1] + H[4] * d[2], H[3] * d[0] + H[1] * d[1] + H[5] * d[2],
                            H[4] * d[0] + H[5] * d[1] + H[2] * d[2]};
         scatter_opposite(kernel->g, vertex, f);

@@ -85,11 +85,6 @@ static void local_project(const sinew_kernel *kernel)
         const int32_t count = tet_tile(kernel, first);
         tet_gather_tile(kernel, first, count, DATA_COUNT, F);
         sinew_polar3_tile(count, (const lane(*)[9])F, R);
-        for (int32_t k = 0; k < count; k++) {
-            const lane weight = lane_load(group_data(kernel, first + k, DATA_COUNT));
-            for (int i = 0; i < 9; i++)
-                R[k][i] *= weight;
-        }
         tet_scatter_tile(kernel, first, count, DATA_COUNT, (const lane(*)[9])R);
     }
 }

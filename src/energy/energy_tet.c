@@ -99,7 +99,7 @@ void sinew_tet_product(const sinew_kernel *kernel)
         lane U[9], W[9], D[9], dF[9], M[9], N[9], dP[9];
         load_lanes(tangent + TET_U * LANES, 9, U);
         load_lanes(tangent + TET_W * LANES, 9, W);
-        tet_edges(kernel->p, vertex, D);
+        lane_gather_edges(kernel->p, vertex, 3, D);
         multiply3(D, W, dF);
         multiply3_tn(U, dF, M);
         apply(tangent, M, N);

@@ -9,7 +9,7 @@
 #define SINEW_GROUP_H
 
 #include "energy/energy.h"
-#include "math/lanes.h"
+#include "math/points.h"
 
 /* Sanitized builds are for checking, not for speed: they keep the calls, which their compiler cannot all resolve. */
 #ifdef SINEW_KERNEL_CALLS

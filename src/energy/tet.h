@@ -65,24 +65,12 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
 
-/* D = [x1-x0  x2-x0  x3-x0] of one group. */
-KERNEL_INLINE void tet_edges(const sinew_real *x, const int32_t *vertex, lane D[9])
-{
-    lane x0[3], xa[3];
-    lane_gather_point(x, vertex, x0);
-    for (int a = 0; a < 3; a++) {
-        lane_gather_point(x, vertex + (a + 1) * LANES, xa);
-        for (int i = 0; i < 3; i++)
-            D[3 * i + a] = xa[i] - x0[i];
-    }
-}
-
 /* F of one group, whose L is left in lower. */
 KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, lane lower[6],
                                    lane F[9])
 {
     lane Ds[9];
-    tet_edges(x, vertex, Ds);
+    lane_gather_edges(x, vertex, 3, Ds);
     load_lanes(data + TET_LOWER * LANES, 6, lower);
     multiply3_lower(Ds, lower, F);
 }
@@ -126,12 +114,17 @@ KERNEL_INLINE void tet_gather_tile(const sinew_kernel *kernel, int32_t first, in
     }
 }
 
+/* g += the forces of w P. */
 KERNEL_INLINE void tet_scatter_tile(const sinew_kernel *kernel, int32_t first, int32_t count, int data_count,
                                     const lane P[TET_TILE][9])
 {
     for (int32_t k = 0; k < count; k++) {
-        lane lower[6];
-        load_lanes(group_data(kernel, first + k, data_count) + TET_LOWER * LANES, 6, lower);
+        const sinew_real *data = group_data(kernel, first + k, data_count);
+        const lane weight = lane_load(data + TET_WEIGHT * LANES);
+        lane lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        for (int i = 0; i < 6; i++)
+            lower[i] *= weight;
         tet_scatter(kernel->g, group_vertex(kernel, first + k, 4), P[k], lower);
     }
 }
@@ -141,7 +134,7 @@ KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bo
                                   tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    lane tile[TET_TILE][9], R[TET_TILE][9]; /* tile: F, then w P */
+    lane tile[TET_TILE][9], R[TET_TILE][9]; /* tile: F, then P */
     for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
         const int32_t count = tet_tile(kernel, first);
         tet_gather_tile(kernel, first, count, data_count, tile);
@@ -152,8 +145,7 @@ KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bo
             const lane weight = lane_load(data);
             lane P[9];
             value_add(&sum, weight, rotated ? rotated(tile[k], R[k], material, P) : stress(tile[k], material, P));
-            for (int i = 0; i < 9; i++)
-                tile[k][i] = weight * P[i];
+            memcpy(tile[k], P, sizeof P);
         }
         if (scatter)
             tet_scatter_tile(kernel, first, count, data_count, (const lane(*)[9])tile);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * points.h: points in memory, W of them at once. A point is x y z and one more number, so that it is one load.
+ *
+ * A point is named by where it begins, four times its number: processors add that to an address for nothing.
+ *
+ * Points come into registers as they lie in memory and are then turned, four by four, into lanes of x, of y and of z;
+ * on the way out they are turned back. Sums and differences of points are taken on the side of memory where that leaves
+ * fewer of them to turn.
+ */
+#ifndef SINEW_POINTS_H
+#define SINEW_POINTS_H
+
+#include "math/lanes.h"
+
+#if defined(LANE_AVX2_DOUBLE) || defined(LANE_AVX2_SINGLE)
+#define LANE_POINTS 1
+
+/* The points of a group in four registers. Double: r[i] is point i. Single: r[i] is point i and, above it, i + 4. */
+static inline void points_load(const sinew_real *x, const int32_t *offset, lane r[4])
+{
+    for (int i = 0; i < 4; i++) {
+        const sinew_real *p = x + (size_t)offset[i];
+#ifdef LANE_AVX2_DOUBLE
+        r[i] = (lane)_mm256_load_pd(p);
+#else
+        r[i] = (lane)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(p)),
+                                          _mm_load_ps(x + (size_t)offset[i + 4]), 1);
+#endif
+    }
+}
+
+static inline void points_store(sinew_real *x, const int32_t *offset, const lane r[4])
+{
+    for (int i = 0; i < 4; i++) {
+#ifdef LANE_AVX2_DOUBLE
+        _mm256_store_pd(x + (size_t)offset[i], (__m256d)r[i]);
+#else
+        _mm_store_ps(x + (size_t)offset[i], _mm256_castps256_ps128((__m256)r[i]));
+        _mm_store_ps(x + (size_t)offset[i + 4], _mm256_extractf128_ps((__m256)r[i], 1));
+#endif
+    }
+}
+
+/* x[offset[i]] += r[i], point after point, so that one vertex may occur more than once. */
+static inline void points_add(sinew_real *x, const int32_t *offset, const lane r[4])
+{
+#ifdef LANE_AVX2_DOUBLE
+    for (int i = 0; i < 4; i++) {
+        double *p = x + (size_t)offset[i];
+        _mm256_store_pd(p, _mm256_add_pd(_mm256_load_pd(p), (__m256d)r[i]));
+    }
+#else
+    for (int i = 0; i < 8; i++) {
+        float *p = x + (size_t)offset[i];
+        __m128 part = i < 4 ? _mm256_castps256_ps128((__m256)r[i & 3]) : _mm256_extractf128_ps((__m256)r[i & 3], 1);
+        _mm_store_ps(p, _mm_add_ps(_mm_load_ps(p), part));
+    }
+#endif
+}
+
+/* Four points of four numbers become four lanes. */
+static inline void points_turn(const lane r[4], lane out[4])
+{
+#ifdef LANE_AVX2_DOUBLE
+    __m256d ab_lo = _mm256_unpacklo_pd((__m256d)r[0], (__m256d)r[1]);
+    __m256d ab_hi = _mm256_unpackhi_pd((__m256d)r[0], (__m256d)r[1]);
+    __m256d cd_lo = _mm256_unpacklo_pd((__m256d)r[2], (__m256d)r[3]);
+    __m256d cd_hi = _mm256_unpackhi_pd((__m256d)r[2], (__m256d)r[3]);
+    out[0] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x20);
+    out[1] = (lane)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x20);
+    out[2] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x31);
+    out[3] = (lane)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x31);
+#else
+    __m256 ab_lo = _mm256_unpacklo_ps((__m256)r[0], (__m256)r[1]);
+    __m256 ab_hi = _mm256_unpackhi_ps((__m256)r[0], (__m256)r[1]);
+    __m256 cd_lo = _mm256_unpacklo_ps((__m256)r[2], (__m256)r[3]);
+    __m256 cd_hi = _mm256_unpackhi_ps((__m256)r[2], (__m256)r[3]);
+    out[0] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0x44);
+    out[1] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0xee);
+    out[2] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0x44);
+    out[3] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0xee);
+#endif
+}
+
+/* Three lanes become four points, whose fourth number is 0: turning is its own inverse. */
+static inline void points_turn_back(const lane f[3], lane r[4])
+{
+    points_turn((const lane[4]){f[0], f[1], f[2], lane_set(0)}, r);
+}
+#endif
+
+/* out = x[offset[0..W-1]] as three lanes. x is [..][4], aligned. */
+static inline void lane_gather_point(const sinew_real *x, const int32_t *offset, lane out[3])
+{
+#ifdef LANE_POINTS
+    lane r[4], turned[4];
+    points_load(x, offset, r);
+    points_turn(r, turned);
+    memcpy(out, turned, 3 * sizeof(lane));
+#else
+    for (int c = 0; c < 3; c++) {
+        out[c] = lane_set(x[(size_t)offset[0] + (size_t)c]);
+        for (int i = 1; i < LANES; i++)
+            out[c] = lane_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
+    }
+#endif
+}
+
+/* The edges from a group's first vertex to the others: out[c * count + a] is number c of x_(a+1) - x_0. `offset` is
+ * [count + 1][LANES]. */
+static inline void lane_gather_edges(const sinew_real *x, const int32_t *offset, int count, lane *out)
+{
+#ifdef LANE_POINTS
+    lane first[4], r[4], turned[4];
+    points_load(x, offset, first);
+    for (int a = 0; a < count; a++) {
+        points_load(x, offset + (a + 1) * LANES, r);
+        for (int i = 0; i < 4; i++)
+            r[i] -= first[i];
+        points_turn(r, turned);
+        for (int c = 0; c < 3; c++)
+            out[c * count + a] = turned[c];
+    }
+#else
+    lane first[3], other[3];
+    lane_gather_point(x, offset, first);
+    for (int a = 0; a < count; a++) {
+        lane_gather_point(x, offset + (a + 1) * LANES, other);
+        for (int c = 0; c < 3; c++)
+            out[c * count + a] = other[c] - first[c];
+    }
+#endif
+}
+
+/* g[offset[i]] += f[i], element after element, so that one vertex may occur more than once. */
+static inline void lane_scatter_point(sinew_real *g, const int32_t *offset, const lane f[3])
+{
+#ifdef LANE_POINTS
+    lane r[4];
+    points_turn_back(f, r);
+    points_add(g, offset, r);
+#else
+    for (int i = 0; i < LANES; i++)
+        for (int c = 0; c < 3; c++)
+            g[(size_t)offset[i] + (size_t)c] += lane_get(f[c], i);
+#endif
+}
+
+/* What a tet's forces are: g[vertex a] += f[a - 1] for a = 1, 2, 3, and minus their sum to vertex 0. `offset` is
+ * [4][LANES], f[a] three lanes. */
+static inline void lane_scatter_balanced(sinew_real *g, const int32_t *offset, const lane f[3][3])
+{
+#ifdef LANE_POINTS
+    lane r[3][4], sum[4];
+    for (int a = 0; a < 3; a++)
+        points_turn_back(f[a], r[a]);
+    for (int i = 0; i < 4; i++)
+        sum[i] = -(r[0][i] + r[1][i] + r[2][i]);
+    points_add(g, offset, sum);
+    for (int a = 0; a < 3; a++)
+        points_add(g, offset + (a + 1) * LANES, r[a]);
+#else
+    lane f0[3];
+    for (int i = 0; i < 3; i++)
+        f0[i] = -(f[0][i] + f[1][i] + f[2][i]);
+    lane_scatter_point(g, offset, f0);
+    for (int a = 0; a < 3; a++)
+        lane_scatter_point(g, offset + (a + 1) * LANES, f[a]);
+#endif
+}
+
+/* As lane_gather_point, with all four numbers of a point. */
+static inline void lane_gather_four(const sinew_real *x, const int32_t *offset, lane out[4])
+{
+#ifdef LANE_POINTS
+    lane r[4];
+    points_load(x, offset, r);
+    points_turn(r, out);
+#else
+    for (int c = 0; c < 4; c++) {
+        out[c] = lane_set(0);
+        for (int i = 0; i < LANES; i++)
+            out[c] = lane_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
+    }
+#endif
+}
+
+/* x[offset[i]] = f[i], all four numbers; the vertices are different from each other. */
+static inline void lane_store_four(sinew_real *x, const int32_t *offset, const lane f[4])
+{
+#ifdef LANE_POINTS
+    lane r[4];
+    points_turn(f, r);
+    points_store(x, offset, r);
+#else
+    for (int i = 0; i < LANES; i++)
+        for (int c = 0; c < 4; c++)
+            x[(size_t)offset[i] + (size_t)c] = lane_get(f[c], i);
+#endif
+}
+
+#endif

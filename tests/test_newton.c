@@ -7,7 +7,8 @@
  * The bar is 3 x 1 x 1 m, twelve by four by four cells, density 1000 kg/m3, both end faces pinned, the right one turned
  * by half a turn about its axis. `relative` below is the residual over the residual at the start of the step. What is
  * asked of it is 1e-10 (single 1e-4) or round-off in the positions, whichever is more: a position rounded by half a
- * unit in the last place changes the force on a particle by that times its stiffness.
+ * unit in the last place changes the force on a particle by that times its stiffness. test_round_off.c measures that
+ * floor where it is above 1e-10.
  */
 #include "make_world.h"
 

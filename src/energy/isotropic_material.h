@@ -8,6 +8,11 @@
 
 #include "energy/tet_material.h"
 
+/* Of a material that needs no rotation. */
+#define ISOTROPIC_MATERIAL_OPS                                                                                         \
+    .value = material_value, .gradient = material_gradient, .linearise = material_linearise,                           \
+    .stiffness = material_stiffness, .local_prox = material_prox
+
 static inline void material_linearise(const sinew_kernel *kernel)
 {
     isotropic_linearise(kernel, DATA_COUNT, curvature);

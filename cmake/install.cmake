@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 # for gfortran, which only a static OpenBLAS needs and few machines have.
 set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lopenblas -lm")
 if(SINEW_GPL)
-  string(PREPEND SINEW_STATIC_LIBRARIES "-lumfpack ")
+  string(PREPEND SINEW_STATIC_LIBRARIES "-lspqr -lumfpack ")
 endif()
 set(SINEW_STATIC_PACKAGES "jansson zlib")
 if(OpenMP_C_FLAGS)

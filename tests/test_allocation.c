@@ -168,16 +168,17 @@ static void test_every_scene(void **state)
         sweep(paths[i], NULL);
 }
 
-/* UMFPACK asks for memory of its own in every factorisation. */
-static void test_lu(void **state)
+/* UMFPACK and SPQR ask for memory of their own in every factorisation. */
+static void test_lu_and_qr(void **state)
 {
     (void)state;
     sweep(SINEW_SOURCE_DIR "/scenes/hanging_bar.json", "solver.linear=lu");
+    sweep(SINEW_SOURCE_DIR "/scenes/hanging_bar.json", "solver.linear=qr");
 }
 
 int main(void)
 {
     failing_malloc_install();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_scene), cmocka_unit_test(test_lu)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_scene), cmocka_unit_test(test_lu_and_qr)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void gap_estimate_of_newton_is_close(void **unused)
 {
     (void)unused;
     static const int which[] = {BEAM_STIFF, CLOTH_STIFF, RUBBER_STIFF, RUBBER_BALL};
-    for (int linear = 0; linear < 5; linear++) {
+    for (int linear = 0; linear < 6; linear++) {
         double least = HUGE_VAL, most = 0;
         for (size_t i = 0; i < sizeof which / sizeof which[0]; i++)
             for (int iterations = 2; iterations <= 10; iterations++) {

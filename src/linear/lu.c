@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * lu.c: see lu.h. UMFPACK 5 (Davis 2004, unsymmetric-pattern multifrontal method) with its symmetric strategy: the
- * matrix comes in a fill-reducing order, and pivots are taken off the diagonal only where those on it are too small.
+ * lu.c: sparse LU with pivoting for general.h: UMFPACK 5 (Davis 2004, unsymmetric-pattern multifrontal method) with its
+ * symmetric strategy: the matrix comes in a fill-reducing order, and pivots are taken off the diagonal only where those
+ * on it are too small. Solutions are refined against the matrix.
  */
-#include "linear/lu.h"
+#include "linear/general.h"
 
-#ifndef SINEW_WITHOUT_GPL
+#ifdef SINEW_WITHOUT_GPL
+
+const sinew_general_method sinew_lu = {0};
+
+#else
 
 #include <umfpack.h>
 
 #include "linear/blas_threads.h"
-#include "linear/symmetric.h"
 
-struct sinew_lu {
-    sinew_allocator allocator;
-    SuiteSparse_long n; /* 3 * count */
-    sinew_rows rows;
-    double *lower;             /* [9 * blocks] the caller's values */
-    SuiteSparse_long *pointer; /* [n + 1] scalar columns of the whole matrix */
-    SuiteSparse_long *row;     /* [pointer[n]] */
-    double *value;             /* [pointer[n]] */
-    SuiteSparse_long *work_i;  /* [n] */
-    double *work;              /* [5 n] */
+typedef struct factors {
+    SuiteSparse_long *work_i; /* [n] */
+    double *work;             /* [5 n] */
     double control[UMFPACK_CONTROL];
     void *symbolic, *numeric;
-};
+} factors;
 
 static sinew_status fail_umfpack(SuiteSparse_long status, const char *what, sinew_error *error)
 {
@@ -35,167 +32,67 @@ static sinew_status fail_umfpack(SuiteSparse_long status, const char *what, sine
     return sinew_fail(error, SINEW_ERROR_NUMERIC, "%s: UMFPACK status %d", what, (int)status);
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
-
-/* Three scalar columns a block column; the matrix is symmetric, so its columns are its rows. */
-static void expand_pattern(sinew_lu *lu)
+static sinew_status analyse(sinew_general *g, sinew_error *error)
 {
-    SuiteSparse_long at = 0;
-    for (int32_t j = 0; j < lu->rows.count; j++)
-        for (size_t s = 0; s < 3; s++) {
-            lu->pointer[3 * (size_t)j + s] = at;
-            for (size_t k = lu->rows.first[j]; k < lu->rows.first[j + 1]; k++)
-                for (int r = 0; r < 3; r++)
-                    lu->row[at++] = 3 * (SuiteSparse_long)lu->rows.blocks[k].other + r;
-        }
-    lu->pointer[lu->n] = at;
-}
-
-static bool allocate_matrix(sinew_lu *lu, size_t lower)
-{
-    const size_t n = (size_t)lu->n, entries = 9 * lu->rows.first[lu->rows.count];
-    lu->lower = sinew_allocate_zero(&lu->allocator, lower, sizeof *lu->lower);
-    lu->pointer = sinew_allocate(&lu->allocator, n + 1, sizeof *lu->pointer);
-    lu->row = sinew_allocate(&lu->allocator, entries, sizeof *lu->row);
-    lu->value = sinew_allocate_zero(&lu->allocator, entries, sizeof *lu->value);
-    lu->work_i = sinew_allocate(&lu->allocator, n, sizeof *lu->work_i);
-    lu->work = sinew_allocate(&lu->allocator, 5 * n, sizeof *lu->work);
-    return lu->lower && lu->pointer && lu->row && lu->value && lu->work_i && lu->work;
-}
-
-static sinew_status analyse(sinew_lu *lu, sinew_error *error)
-{
-    umfpack_dl_defaults(lu->control);
-    lu->control[UMFPACK_PRL] = 0;
-    lu->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-    if (lu->n == 0)
-        return SINEW_OK;
+    const size_t n = (size_t)g->n;
+    factors *f = g->memory = sinew_allocate_zero(&g->allocator, 1, sizeof *f);
+    if (!f)
+        return sinew_fail_memory(error, "the LU factors");
+    f->work_i = sinew_allocate(&g->allocator, n, sizeof *f->work_i);
+    f->work = sinew_allocate(&g->allocator, 5 * n, sizeof *f->work);
+    if (!f->work_i || !f->work)
+        return sinew_fail_memory(error, "the LU factors");
+    umfpack_dl_defaults(f->control);
+    f->control[UMFPACK_PRL] = 0;
+    f->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
     /* Given as it stands: UMFPACK 5.7.9 loses memory where an ordering of its own fails for want of more. */
-    for (SuiteSparse_long i = 0; i < lu->n; i++)
-        lu->work_i[i] = i;
+    for (SuiteSparse_long i = 0; i < g->n; i++)
+        f->work_i[i] = i;
     const SuiteSparse_long status =
-        umfpack_dl_qsymbolic(lu->n, lu->n, lu->pointer, lu->row, NULL, lu->work_i, &lu->symbolic, lu->control, NULL);
+        umfpack_dl_qsymbolic(g->n, g->n, g->pointer, g->row, NULL, f->work_i, &f->symbolic, f->control, NULL);
     return status == UMFPACK_OK ? SINEW_OK : fail_umfpack(status, "analysis of the sparse matrix", error);
 }
 
-sinew_lu *sinew_lu_create(const sinew_allocator *allocator, int32_t count, const int32_t *column, const int32_t *row,
-                          sinew_error *error)
+static void release(sinew_general *g)
 {
-    sinew_lu *lu = sinew_allocate_zero(allocator, 1, sizeof *lu);
-    if (!lu) {
-        sinew_fail_memory(error, "the LU factors");
-        return NULL;
-    }
-    lu->allocator = *allocator;
-    lu->n = 3 * (SuiteSparse_long)count;
-    sinew_status status = sinew_rows_create(allocator, &lu->rows, count, column, row, error);
-    if (status == SINEW_OK && !allocate_matrix(lu, 9 * (size_t)column[count]))
-        status = sinew_fail_memory(error, "the sparse matrix");
-    if (status == SINEW_OK) {
-        expand_pattern(lu);
-        status = analyse(lu, error);
-    }
-    if (status == SINEW_OK)
-        return lu;
-    sinew_lu_destroy(lu);
-    return NULL;
+    factors *f = g->memory;
+    if (f->numeric)
+        umfpack_dl_free_numeric(&f->numeric);
+    if (f->symbolic)
+        umfpack_dl_free_symbolic(&f->symbolic);
+    sinew_release(&g->allocator, f->work_i);
+    sinew_release(&g->allocator, f->work);
+    sinew_release(&g->allocator, f);
+    g->memory = NULL;
 }
 
-void sinew_lu_destroy(sinew_lu *lu)
+static sinew_status factorise(sinew_general *g, sinew_error *error)
 {
-    if (!lu)
-        return;
-    const sinew_allocator allocator = lu->allocator;
-    if (lu->numeric)
-        umfpack_dl_free_numeric(&lu->numeric);
-    if (lu->symbolic)
-        umfpack_dl_free_symbolic(&lu->symbolic);
-    if (lu->rows.first)
-        sinew_rows_destroy(&allocator, &lu->rows);
-    void *arrays[] = {lu->lower, lu->pointer, lu->row, lu->value, lu->work_i, lu->work, lu};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        sinew_release(&allocator, arrays[i]);
-}
-
-double *sinew_lu_values(sinew_lu *lu)
-{
-    return lu->lower;
-}
-
-/* ---- Numbers --------------------------------------------------------------------------------- */
-
-/* The whole matrix from its lower triangle: number (r, s) of block k of block column j. */
-static void expand_values(sinew_lu *lu)
-{
-    for (int32_t j = 0; j < lu->rows.count; j++) {
-        const size_t first = lu->rows.first[j], blocks = lu->rows.first[j + 1] - first;
-        for (size_t k = 0; k < blocks; k++) {
-            double A[9];
-            sinew_row_block_get(&lu->rows.blocks[first + k], j, lu->lower, A);
-            for (size_t s = 0; s < 3; s++)
-                for (size_t r = 0; r < 3; r++)
-                    lu->value[9 * first + 3 * blocks * s + 3 * k + r] = A[3 * s + r];
-        }
-    }
-}
-
-sinew_status sinew_lu_factorise(sinew_lu *lu, sinew_error *error)
-{
-    if (lu->n == 0)
-        return SINEW_OK;
-    expand_values(lu);
-    if (lu->numeric)
-        umfpack_dl_free_numeric(&lu->numeric);
+    factors *f = g->memory;
+    if (f->numeric)
+        umfpack_dl_free_numeric(&f->numeric);
     const sinew_thread_setting threads = sinew_blas_single_thread();
     const SuiteSparse_long status =
-        umfpack_dl_numeric(lu->pointer, lu->row, lu->value, lu->symbolic, &lu->numeric, lu->control, NULL);
+        umfpack_dl_numeric(g->pointer, g->row, g->value, f->symbolic, &f->numeric, f->control, NULL);
     sinew_blas_restore(threads);
     return status == UMFPACK_OK ? SINEW_OK : fail_umfpack(status, "LU factorisation", error);
 }
 
-sinew_status sinew_lu_solve(sinew_lu *lu, const double *b, double *x, sinew_error *error)
+static sinew_status solve(sinew_general *g, const double *b, double *x, sinew_error *error)
 {
-    if (lu->n == 0)
-        return SINEW_OK;
+    factors *f = g->memory;
     const sinew_thread_setting threads = sinew_blas_single_thread();
-    const SuiteSparse_long status = umfpack_dl_wsolve(UMFPACK_A, lu->pointer, lu->row, lu->value, x, b, lu->numeric,
-                                                      lu->control, NULL, lu->work_i, lu->work);
+    const SuiteSparse_long status = umfpack_dl_wsolve(UMFPACK_A, g->pointer, g->row, g->value, x, b, f->numeric,
+                                                      f->control, NULL, f->work_i, f->work);
     sinew_blas_restore(threads);
     return status == UMFPACK_OK ? SINEW_OK : fail_umfpack(status, "solution with LU factors", error);
 }
 
-#else
-
-sinew_lu *sinew_lu_create(const sinew_allocator *allocator, int32_t count, const int32_t *column, const int32_t *row,
-                          sinew_error *error)
-{
-    (void)allocator, (void)count, (void)column, (void)row;
-    sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-               "linear = lu needs UMFPACK, which is GPL, and this build is without GPL code; use direct or bicgstab");
-    return NULL;
-}
-
-void sinew_lu_destroy(sinew_lu *lu)
-{
-    (void)lu;
-}
-
-double *sinew_lu_values(sinew_lu *lu)
-{
-    (void)lu;
-    return NULL;
-}
-
-sinew_status sinew_lu_factorise(sinew_lu *lu, sinew_error *error)
-{
-    (void)lu;
-    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "built without UMFPACK");
-}
-
-sinew_status sinew_lu_solve(sinew_lu *lu, const double *b, double *x, sinew_error *error)
-{
-    (void)lu, (void)b, (void)x;
-    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "built without UMFPACK");
-}
+const sinew_general_method sinew_lu = {
+    .analyse = analyse,
+    .factorise = factorise,
+    .solve = solve,
+    .release = release,
+};
 
 #endif

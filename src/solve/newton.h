@@ -4,6 +4,7 @@
  *
  *     direct     sparse Cholesky of the assembled matrix                      newton_assembled.c
  *     lu         sparse LU with pivoting: matrices of any definiteness        newton_assembled.c
+ *     qr         sparse QR: the same, at a higher price                        newton_assembled.c
  *     gs         over-relaxed Gauss-Seidel sweeps over the assembled matrix   newton_assembled.c
  *     cg         conjugate gradients, matrix-free                             newton_krylov.c
  *     bicgstab   stabilised biconjugate gradients, matrix-free                newton_krylov.c
@@ -34,8 +35,8 @@ typedef struct sinew_newton_linear {
     bool tells; /* notices where H is not positive definite */
 } sinew_newton_linear;
 
-extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_newton_gs, sinew_newton_cg,
-    sinew_newton_bicgstab;
+extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_newton_qr, sinew_newton_gs,
+    sinew_newton_cg, sinew_newton_bicgstab;
 
 struct sinew_newton {
     const sinew_newton_linear *linear;

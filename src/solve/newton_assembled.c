@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton_assembled.c: Newton's linear systems with the assembled sparse Hessian: Cholesky, LU, Gauss-Seidel sweeps.
+ * newton_assembled.c: Newton's linear systems with the assembled sparse Hessian: Cholesky, LU, QR, Gauss-Seidel sweeps.
  *
- * Cholesky tells where the matrix is not positive definite; a multiple of the identity then makes it so. LU takes any
- * regular matrix, and sweeps do what they do: both may give a direction that does not descend.
+ * Cholesky tells where the matrix is not positive definite; a multiple of the identity then makes it so. LU and QR take
+ * any regular matrix, and sweeps do what they do: they may give a direction that does not descend.
  */
 #include <math.h>
 #include <string.h>
 
 #include "linear/cholesky.h"
 #include "linear/gauss_seidel.h"
-#include "linear/lu.h"
+#include "linear/general.h"
 #include "mesh/topology.h"
 #include "objective/assembly.h"
 #include "solve/newton.h"
@@ -22,7 +22,7 @@
 typedef struct assembled {
     sinew_assembly *assembly;
     sinew_cholesky *cholesky;
-    sinew_lu *lu;
+    sinew_general *general;
     sinew_gauss_seidel gs;
     double *right, *solution; /* [3 * free_count] */
 } assembled;
@@ -78,7 +78,7 @@ static void release(sinew_solve *s, sinew_newton *n)
     if (!a)
         return;
     sinew_cholesky_destroy(a->cholesky);
-    sinew_lu_destroy(a->lu);
+    sinew_general_destroy(a->general);
     sinew_gauss_seidel_destroy(&a->gs);
     sinew_assembly_destroy(o, a->assembly);
     sinew_release(&o->allocator, a->right);
@@ -153,42 +153,60 @@ const sinew_newton_linear sinew_newton_direct = {
     .tells = true,
 };
 
-/* ---- LU -------------------------------------------------------------------------------------- */
+/* ---- LU and QR ------------------------------------------------------------------------------- */
 
-static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *error)
+static sinew_status prepare_general(sinew_solve *s, sinew_newton *n, const sinew_general_method *method,
+                                    sinew_error *error)
 {
     assembled *a = prepare_common(s, n, true, error);
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;
-    a->lu = sinew_lu_create(&s->objective->allocator, as->free_count, as->column, as->row, error);
-    return a->lu ? SINEW_OK : status_of(error);
+    a->general = sinew_general_create(&s->objective->allocator, method, as->free_count, as->column, as->row, error);
+    return a->general ? SINEW_OK : status_of(error);
 }
 
-static bool resolve_lu(sinew_solve *s, sinew_newton *n)
+static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    return prepare_general(s, n, &sinew_lu, error);
+}
+
+static sinew_status prepare_qr(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    return prepare_general(s, n, &sinew_qr, error);
+}
+
+static bool resolve_general(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
     gather_right(s, a);
-    if (sinew_lu_solve(a->lu, a->right, a->solution, NULL) != SINEW_OK)
+    if (sinew_general_solve(a->general, a->right, a->solution, NULL) != SINEW_OK)
         return false;
     scatter_direction(a, n->d);
     return true;
 }
 
-static sinew_newton_outcome solve_lu(sinew_solve *s, sinew_newton *n, bool project)
+static sinew_newton_outcome solve_general(sinew_solve *s, sinew_newton *n, bool project)
 {
     const assembled *a = n->memory;
-    sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_lu_values(a->lu));
-    if (sinew_lu_factorise(a->lu, NULL) != SINEW_OK)
+    sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_general_values(a->general));
+    if (sinew_general_factorise(a->general, NULL) != SINEW_OK)
         return SINEW_NEWTON_FAILED;
-    return resolve_lu(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
+    return resolve_general(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
 const sinew_newton_linear sinew_newton_lu = {
     .prepare = prepare_lu,
     .release = release,
-    .solve = solve_lu,
-    .resolve = resolve_lu,
+    .solve = solve_general,
+    .resolve = resolve_general,
+};
+
+const sinew_newton_linear sinew_newton_qr = {
+    .prepare = prepare_qr,
+    .release = release,
+    .solve = solve_general,
+    .resolve = resolve_general,
 };
 
 /* ---- Gauss-Seidel ---------------------------------------------------------------------------- */

@@ -7,9 +7,9 @@
  * H is the exact Hessian where that is positive definite (its Cholesky factorisation tells), else the sum of element
  * Hessians projected to positive semi-definite (Teran et al. 2005), which with M/h^2 or enough pins is definite; should
  * even that fail, a multiple of the identity is added and the step says so. How the system is solved is a choice
- * (newton.h): by sparse Cholesky or LU, by conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks as
- * preconditioner, or by Gauss-Seidel sweeps. The latter three and LU also stand for what PBNG (sections 11.1.3, 11.1.4)
- * is compared with: a few inner iterations, no line search, the exact Hessian come what may.
+ * (newton.h): by sparse Cholesky, LU or QR, by conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks
+ * as preconditioner, or by Gauss-Seidel sweeps. The latter three, LU and QR also stand for what PBNG
+ * (sections 11.1.3, 11.1.4) is compared with: a few inner iterations, no line search, the exact Hessian come what may.
  *
  * Known limits: finds a local minimum; the one it finds depends on where it starts. Full steps along the directions of
  * an indefinite Hessian may go anywhere; a step that ends beyond the numbers leaves the state as it was.
@@ -39,17 +39,19 @@ enum {
 
 /* In the order of the parameter's choices. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_cg, &sinew_newton_bicgstab,
-                                                     &sinew_newton_lu, &sinew_newton_gs};
+                                                     &sinew_newton_lu,     &sinew_newton_gs, &sinew_newton_qr};
 
 #define PATIENCE_MOST 16
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
-    [LINEAR] = {.name = "linear",
-                .unit = "",
-                .choices = "direct|cg|bicgstab|lu|gs",
-                .maximum = 4,
-                .preset = 0,
-                .meaning = "sparse Cholesky, (bi)conjugate gradients without a matrix, sparse LU, Gauss-Seidel sweeps"},
+    [LINEAR] =
+        {.name = "linear",
+         .unit = "",
+         .choices = "direct|cg|bicgstab|lu|gs|qr",
+         .maximum = 5,
+         .preset = 0,
+         .meaning =
+             "sparse Cholesky, (bi)conjugate gradients without a matrix, sparse LU, Gauss-Seidel sweeps, sparse QR"},
     [HESSIAN] = {.name = "hessian",
                  .unit = "",
                  .choices = "auto|projected|exact",

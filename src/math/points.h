@@ -97,7 +97,9 @@ static inline void lane_gather_point(const sinew_real *x, const int32_t *offset,
     lane r[4], turned[4];
     points_load(x, offset, r);
     points_turn(r, turned);
-    memcpy(out, turned, 3 * sizeof(lane));
+    /* Not memcpy: it would keep what it copies out of registers. */
+    for (int c = 0; c < 3; c++)
+        out[c] = turned[c];
 #else
     for (int c = 0; c < 3; c++) {
         out[c] = lane_set(x[(size_t)offset[0] + (size_t)c]);

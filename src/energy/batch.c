@@ -7,30 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sort_key {
-    int32_t lowest, element;
-} sort_key;
-
-static int compare_keys(const void *a, const void *b)
-{
-    const sort_key *x = a, *y = b;
-    if (x->lowest != y->lowest)
-        return x->lowest < y->lowest ? -1 : 1;
-    return (x->element > y->element) - (x->element < y->element);
-}
-
-/* order[i] = the element that comes i-th */
-static void sort_elements(sort_key *keys, int32_t count, int32_t n, const int32_t *particles)
-{
-    for (int32_t e = 0; e < count; e++) {
-        int32_t lowest = particles[(size_t)e * (size_t)n];
-        for (int32_t a = 1; a < n; a++)
-            if (particles[(size_t)e * (size_t)n + (size_t)a] < lowest)
-                lowest = particles[(size_t)e * (size_t)n + (size_t)a];
-        keys[e] = (sort_key){lowest, e};
-    }
-    qsort(keys, (size_t)count, sizeof keys[0], compare_keys);
-}
+#include "base/order.h"
 
 static bool allocate_arrays(const sinew_allocator *allocator, sinew_batch *batch)
 {
@@ -70,14 +47,14 @@ static int compare_particles(const void *a, const void *b)
 
 /* The slots of a chunk follow its particles in ascending order: who goes through the particles one after the other
  * finds their slots one after the other, too. */
-static void number_particles(sinew_batch *batch, int32_t chunk_index, const sort_key *keys, int32_t count,
+static void number_particles(sinew_batch *batch, int32_t chunk_index, const int32_t *order, int32_t count,
                              const int32_t *particles, int32_t *local, int32_t *stamp)
 {
     const int32_t n = batch->ops->info.vertex_count;
     int32_t *own = batch->particle + batch->slot_count, found = 0;
     for (int32_t i = 0; i < count; i++)
         for (int32_t a = 0; a < n; a++) {
-            int32_t particle = particles[(size_t)keys[i].element * (size_t)n + (size_t)a];
+            int32_t particle = particles[(size_t)order[i] * (size_t)n + (size_t)a];
             if (stamp[particle] == chunk_index)
                 continue;
             stamp[particle] = chunk_index;
@@ -93,7 +70,7 @@ static void number_particles(sinew_batch *batch, int32_t chunk_index, const sort
 
 /* The elements of a chunk go to lanes with a stride, so that those of one group are far apart and rarely share a
  * particle: neighbouring scatters then do not wait for each other. */
-static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sort_key *keys, const int32_t *particles,
+static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const int32_t *order, const int32_t *particles,
                        const sinew_real *data, int32_t *local, int32_t *stamp)
 {
     sinew_chunk *chunk = &batch->chunks[chunk_index];
@@ -103,13 +80,13 @@ static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sort_key *
         count = SINEW_CHUNK_ELEMENTS;
     chunk->first_group = first / batch->width;
     chunk->group_count = (count + batch->width - 1) / batch->width;
-    number_particles(batch, chunk_index, keys + first, count, particles, local, stamp);
+    number_particles(batch, chunk_index, order + first, count, particles, local, stamp);
     for (int32_t group = 0; group < chunk->group_count; group++)
         for (int32_t lane = 0; lane < batch->width; lane++) {
             int32_t i = lane * chunk->group_count + group;
             bool filler = i >= count;
-            fill_lane(batch, (chunk->first_group + group) * batch->width + lane,
-                      keys[first + (filler ? group : i)].element, filler, particles, data, local);
+            fill_lane(batch, (chunk->first_group + group) * batch->width + lane, order[first + (filler ? group : i)],
+                      filler, particles, data, local);
         }
 }
 
@@ -118,10 +95,10 @@ sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_en
                                 int32_t particle_count)
 {
     sinew_batch *batch = sinew_allocate_zero(allocator, 1, sizeof *batch);
-    sort_key *keys = sinew_allocate(allocator, (size_t)element_count, sizeof *keys);
+    int32_t *order = sinew_allocate(allocator, (size_t)element_count, sizeof *order);
     int32_t *local = sinew_allocate(allocator, (size_t)particle_count, sizeof *local);
-    int32_t *stamp = sinew_allocate(allocator, (size_t)particle_count, sizeof *stamp);
-    bool good = batch && keys && local && stamp;
+    int32_t *stamp = sinew_allocate(allocator, (size_t)particle_count + 1, sizeof *stamp);
+    bool good = batch && order && local && stamp;
     if (good) {
         batch->ops = ops;
         batch->width = width;
@@ -131,12 +108,12 @@ sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_en
         good = allocate_arrays(allocator, batch);
     }
     if (good) {
-        sort_elements(keys, element_count, ops->info.vertex_count, particles);
+        sinew_order_by_lowest(particles, element_count, ops->info.vertex_count, particle_count, stamp, order);
         memset(stamp, 0xff, (size_t)particle_count * sizeof *stamp);
         for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
-            fill_chunk(batch, chunk, keys, particles, data, local, stamp);
+            fill_chunk(batch, chunk, order, particles, data, local, stamp);
     }
-    sinew_release(allocator, keys);
+    sinew_release(allocator, order);
     sinew_release(allocator, local);
     sinew_release(allocator, stamp);
     if (good)

@@ -209,63 +209,114 @@ static void local_prox(const sinew_kernel *kernel)
     }
 }
 
-/* The common case with one square root and one division: dlambda / l = (-k C - c lambda) / ((w0 + w1) k + c) l, c the
- * factor of the compliance. Not for groups with fillers, whose vertices are not their own. */
-KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t group)
+/* The common case with one square root and one division, neither of which waits for the other:
+ *
+ *     dlambda / l = (-k C - c lambda) / (W l) = (l (k L - c lambda) - k l^2) / (W l^2),   W = (w0 + w1) k + c
+ *
+ * c the factor of the compliance. Not for groups with fillers, whose vertices are not their own. */
+/* Root and division take long, so a few groups go through each stage before the next one starts. */
+enum {
+    PLAIN_TILE = 4
+};
+
+typedef struct plain_group {
+    lane a[4], b[4], step;
+} plain_group;
+
+KERNEL_INLINE void plain_gather(const sinew_kernel *kernel, int32_t group, plain_group *p)
+{
+    const int32_t *vertex = group_vertex(kernel, group, 2);
+    lane_gather_four(kernel->xw, vertex, p->a);
+    lane_gather_four(kernel->xw, vertex + LANES, p->b);
+}
+
+KERNEL_INLINE void plain_step(const sinew_kernel *kernel, int32_t group, plain_group *p)
 {
     const lane zero = lane_set(0), one = lane_set(1), c = lane_set(kernel->compliance);
     const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-    const int32_t *vertex = group_vertex(kernel, group, 2);
     const lane k = lane_load(data), L = lane_load(data + LANES);
     sinew_real *multiplier = group_lambda(kernel, group, 1);
     const lane lambda = lane_load(multiplier);
-    lane a[4], b[4], d[3];
-    lane_gather_four(kernel->xw, vertex, a);
-    lane_gather_four(kernel->xw, vertex + LANES, b);
-    for (int i = 0; i < 3; i++)
-        d[i] = b[i] - a[i];
-    const lane l = lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    const lane bottom = ((a[3] + b[3]) * k + c) * l;
+    const lane d[3] = {p->b[0] - p->a[0], p->b[1] - p->a[1], p->b[2] - p->a[2]};
+    const lane squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], l = lane_sqrt(squared);
+    const lane bottom = ((p->a[3] + p->b[3]) * k + c) * squared;
     const lane_mask acts = lane_lt(zero, bottom);
-    const lane ratio = lane_select(acts, (k * (L - l) - c * lambda) / lane_select(acts, bottom, one), zero);
-    const lane step = kernel->stiffness * ratio, back = step * a[3], forth = step * b[3];
-    lane_store(multiplier, lambda + step * l);
-    for (int i = 0; i < 3; i++) {
-        a[i] -= back * d[i];
-        b[i] += forth * d[i];
-    }
-    lane_store_four(kernel->xw, vertex, a);
-    lane_store_four(kernel->xw, vertex + LANES, b);
+    const lane inverse = 1 / lane_select(acts, bottom, one);
+    const lane ratio = lane_select(acts, (l * (k * L - c * lambda) - k * squared) * inverse, zero);
+    p->step = kernel->stiffness * ratio;
+    lane_store(multiplier, lambda + p->step * l);
 }
 
-/* C = |x1 - x0| - L, alpha = 1/k */
+KERNEL_INLINE void plain_move(const sinew_kernel *kernel, int32_t group, plain_group *p)
+{
+    const int32_t *vertex = group_vertex(kernel, group, 2);
+    const lane back = p->step * p->a[3], forth = p->step * p->b[3];
+    for (int i = 0; i < 3; i++) {
+        const lane d = p->b[i] - p->a[i];
+        p->a[i] -= back * d;
+        p->b[i] += forth * d;
+    }
+    lane_store_four(kernel->xw, vertex, p->a);
+    lane_store_four(kernel->xw, vertex + LANES, p->b);
+}
+
+/* Groups that share no particle. */
+KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t first, int32_t count)
+{
+    plain_group tile[PLAIN_TILE];
+    for (int32_t g = 0; g < count; g++)
+        plain_gather(kernel, first + g, &tile[g]);
+    for (int32_t g = 0; g < count; g++)
+        plain_step(kernel, first + g, &tile[g]);
+    for (int32_t g = 0; g < count; g++)
+        plain_move(kernel, first + g, &tile[g]);
+}
+
+/* How many groups from `first` on may go together. */
+KERNEL_INLINE int32_t plain_count(const sinew_kernel *kernel, int32_t first)
+{
+    const int32_t most = kernel->apart ? PLAIN_TILE : 1;
+    int32_t count = 0;
+    while (count < most && first + count < kernel->group_count &&
+           !lane_any(lane_eq(lane_load(group_data(kernel, first + count, DATA_COUNT)), lane_set(0))))
+        count++;
+    return count;
+}
+
+/* C = |x1 - x0| - L, alpha = 1/k, with everything that a sweep may ask for. A call of its own: inlined, it would take
+ * the registers of the common case. */
+static __attribute__((noinline)) void constrain_any(const sinew_kernel *kernel, int32_t group)
+{
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    const int32_t *vertex = group_vertex(kernel, group, 2);
+    constrained c;
+    constrain_gather(kernel->xw, vertex, 2, &c);
+    lane d[3], squared = lane_set(0);
+    for (int i = 0; i < 3; i++) {
+        d[i] = c.x[4 + i] - c.x[i];
+        squared += d[i] * d[i];
+    }
+    const lane l = lane_sqrt(squared), stretch = l - lane_load(data + LANES);
+    const lane scale = (whole ? stretch : lane_set(1)) / lane_max(l, lane_set(LENGTH_TINY));
+    for (int i = 0; i < 3; i++) {
+        c.gradient[3 + i] = scale * d[i];
+        c.gradient[i] = -c.gradient[3 + i];
+    }
+    const lane C = whole ? (sinew_real)0.5 * stretch * stretch : stretch;
+    constrain_apply(kernel, group, vertex, 2, C, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+}
+
 static void constrain(const sinew_kernel *kernel)
 {
     const bool plain = !kernel->dx && !kernel->x_old && kernel->form != SINEW_FORM_ENERGY;
-    const lane half = lane_set((sinew_real)0.5);
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 2);
-        if (plain && !lane_any(lane_eq(lane_load(data), lane_set(0)))) {
-            constrain_plain(kernel, group);
-            continue;
-        }
-        constrained c;
-        constrain_gather(kernel->xw, vertex, 2, &c);
-        lane d[3], squared = lane_set(0);
-        for (int i = 0; i < 3; i++) {
-            d[i] = c.x[4 + i] - c.x[i];
-            squared += d[i] * d[i];
-        }
-        const lane l = lane_sqrt(squared), stretch = l - lane_load(data + LANES);
-        const lane scale = (whole ? stretch : lane_set(1)) / lane_max(l, lane_set(LENGTH_TINY));
-        for (int i = 0; i < 3; i++) {
-            c.gradient[3 + i] = scale * d[i];
-            c.gradient[i] = -c.gradient[3 + i];
-        }
-        const lane C = whole ? half * stretch * stretch : stretch;
-        constrain_apply(kernel, group, vertex, 2, C, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+    for (int32_t group = 0; group < kernel->group_count;) {
+        const int32_t count = plain ? plain_count(kernel, group) : 0;
+        if (count > 0)
+            constrain_plain(kernel, group, count);
+        else
+            constrain_any(kernel, group);
+        group += count > 0 ? count : 1;
     }
 }
 

@@ -7,8 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of one colour below which one thread does them all. */
-#define PARALLEL_ROWS 256
+#include "base/phases.h"
+
+#define PARALLEL_ROWS 1024 /* in all; below, one thread does them */
+#define PIECE_ROWS    128  /* that a thread takes at a time */
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
@@ -100,21 +102,42 @@ static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *
     }
 }
 
+/* The rows of one colour do not see each other. */
+typedef struct sweep_pass {
+    const sinew_gauss_seidel *gs;
+    double omega;
+    const double *b;
+    double *x;
+} sweep_pass;
+
+static int32_t count_pieces(const void *context, int32_t phase)
+{
+    const int32_t *first = ((const sweep_pass *)context)->gs->first_row + phase;
+    return (first[1] - first[0] + PIECE_ROWS - 1) / PIECE_ROWS;
+}
+
+static void run_piece(const void *context, int32_t phase, int32_t piece)
+{
+    const sweep_pass *pass = context;
+    const sinew_gauss_seidel *gs = pass->gs;
+    const int32_t begin = gs->first_row[phase] + piece * PIECE_ROWS, last = gs->first_row[phase + 1];
+    const int32_t end = last - begin < PIECE_ROWS ? last : begin + PIECE_ROWS;
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t i = gs->order[k];
+        const double *inverse = gs->inverse + 9 * (size_t)i;
+        double r[3];
+        row_residual(gs, i, pass->b, pass->x, r);
+        for (size_t c = 0; c < 3; c++)
+            pass->x[3 * (size_t)i + c] +=
+                pass->omega * (inverse[3 * c] * r[0] + inverse[3 * c + 1] * r[1] + inverse[3 * c + 2] * r[2]);
+    }
+}
+
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x)
 {
-    for (int32_t colour = 0; colour < gs->colour_count; colour++) {
-        const int32_t first = gs->first_row[colour], last = gs->first_row[colour + 1];
-#pragma omp parallel for schedule(static) num_threads(gs->thread_count) if (last - first >= PARALLEL_ROWS)
-        for (int32_t k = first; k < last; k++) {
-            const int32_t i = gs->order[k];
-            const double *inverse = gs->inverse + 9 * (size_t)i;
-            double r[3];
-            row_residual(gs, i, b, x, r);
-            for (size_t c = 0; c < 3; c++)
-                x[3 * (size_t)i + c] +=
-                    omega * (inverse[3 * c] * r[0] + inverse[3 * c + 1] * r[1] + inverse[3 * c + 2] * r[2]);
-        }
-    }
+    const sweep_pass pass = {gs, omega, b, x};
+    const sinew_phases work = {gs->colour_count, count_pieces, run_piece, &pass};
+    sinew_phases_run(&work, gs->count >= PARALLEL_ROWS ? gs->thread_count : 1);
 }
 
 double sinew_gauss_seidel_residual(const sinew_gauss_seidel *gs, const double *b, const double *x)

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phases.h"
 #include "linear/blas_threads.h"
 
 /* A subtree of the elimination tree lighter than this share of the whole is one part. */
-#define PART_SHARE 0.13
+#define PART_SHARE    0.13
+#define PARALLEL_ROWS 4096 /* below, one thread solves */
 
 /* A part: some panels, next to each other in elimination order, and the vector they work on: own columns, then the rows
  * of its ancestors that it touches, then one row for fillers. */
@@ -450,18 +452,41 @@ static void part_backward(const sinew_prefactor *f, int32_t p, const int32_t *pl
     }
 }
 
+/* Up the levels of the tree and down again. */
+typedef struct solve_pass {
+    sinew_prefactor *f;
+    const int32_t *place;
+    const sinew_real *b;
+    sinew_real *x;
+} solve_pass;
+
+static int32_t phase_level(const sinew_prefactor *f, int32_t phase)
+{
+    return phase < f->level_count ? phase : 2 * f->level_count - 1 - phase;
+}
+
+static int32_t count_parts(const void *context, int32_t phase)
+{
+    const sinew_prefactor *f = ((const solve_pass *)context)->f;
+    const int32_t level = phase_level(f, phase);
+    return f->level_first[level + 1] - f->level_first[level];
+}
+
+static void run_part(const void *context, int32_t phase, int32_t piece)
+{
+    const solve_pass *pass = context;
+    const int32_t p = pass->f->level_first[phase_level(pass->f, phase)] + piece;
+    if (phase < pass->f->level_count)
+        part_forward(pass->f, p, pass->place, pass->b);
+    else
+        part_backward(pass->f, p, pass->place, pass->x);
+}
+
 void sinew_prefactor_solve(sinew_prefactor *f, const int32_t *place, const sinew_real *b, sinew_real *x)
 {
-    for (int32_t level = 0; level < f->level_count; level++) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(f->thread_count) if (f->n >= 4096)
-        for (int32_t p = f->level_first[level]; p < f->level_first[level + 1]; p++)
-            part_forward(f, p, place, b);
-    }
-    for (int32_t level = f->level_count - 1; level >= 0; level--) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(f->thread_count) if (f->n >= 4096)
-        for (int32_t p = f->level_first[level]; p < f->level_first[level + 1]; p++)
-            part_backward(f, p, place, x);
-    }
+    const solve_pass pass = {f, place, b, x};
+    const sinew_phases work = {2 * f->level_count, count_parts, run_part, &pass};
+    sinew_phases_run(&work, f->n >= PARALLEL_ROWS ? f->thread_count : 1);
 }
 
 int64_t sinew_prefactor_size(const sinew_prefactor *f)

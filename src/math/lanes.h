@@ -64,10 +64,7 @@ static inline lane lane_set(sinew_real a)
 #if LANES == 1
     return a;
 #else
-    lane r;
-    for (int i = 0; i < LANES; i++)
-        r[i] = a;
-    return r;
+    return a - (lane){0}; /* one broadcast; a loop over the elements becomes stores and a load that waits for them */
 #endif
 }
 

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-#include "base/reduce.h"
+#include "base/order.h"
+#include "base/phases.h"
 #include "mesh/topology.h"
 
-/* Groups of one colour below which one thread does them all. */
-#define PARALLEL_GROUPS 64
+#define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
+#define PIECE_GROUPS    64  /* that a thread takes at a time */
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
@@ -67,6 +68,33 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
     return sinew_colour_elements(&o->allocator, o->particle_count, &elements, colours, colour_count, error);
 }
 
+/* Elements by colour. Inside a colour their order changes nothing but what lies in the caches: along the particles, so
+ * that a thread's share of each colour is about the same part of the body. */
+static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const int32_t *particles,
+                           const int32_t *colours, int32_t *first, int32_t *order)
+{
+    const int32_t count = b->source->element_count, limit = sweep->objective->particle_count;
+    if (sweep->order != SINEW_SWEEP_COLOURED) {
+        sinew_colour_groups(colours, count, b->colour_count, first, order);
+        return true;
+    }
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    int32_t *along = sinew_allocate(allocator, (size_t)count, sizeof *along);
+    int32_t *work = sinew_allocate(allocator, (size_t)(limit > count ? limit : count) + 1, sizeof *work);
+    const bool good = along && work;
+    if (good) {
+        sinew_order_by_lowest(particles, count, b->ops->info.vertex_count, limit, work, along);
+        for (int32_t i = 0; i < count; i++)
+            work[i] = colours[along[i]];
+        sinew_colour_groups(work, count, b->colour_count, first, order);
+        for (int32_t i = 0; i < count; i++)
+            order[i] = along[order[i]];
+    }
+    sinew_release(allocator, along);
+    sinew_release(allocator, work);
+    return good;
+}
+
 static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, sinew_error *error)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
@@ -82,10 +110,10 @@ static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, 
     if (status == SINEW_OK) {
         first = sinew_allocate(allocator, (size_t)b->colour_count + 1, sizeof *first);
         b->first_group = sinew_allocate(allocator, (size_t)b->colour_count + 1, sizeof *b->first_group);
-        status = first && b->first_group ? SINEW_OK : sinew_fail_memory(error, "the constraints");
+        if (!first || !b->first_group || !order_elements(sweep, b, particles, colours, first, order))
+            status = sinew_fail_memory(error, "the constraints");
     }
     if (status == SINEW_OK) {
-        sinew_colour_groups(colours, (int32_t)count, b->colour_count, first, order);
         for (int32_t c = 0; c < b->colour_count; c++) {
             b->first_group[c] = b->group_count;
             b->group_count += (first[c + 1] - first[c] + b->width - 1) / b->width;
@@ -256,31 +284,62 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     b->ops->constrain(&kernel);
 }
 
-/* The groups of one colour write to different particles: any split among threads gives the same bits. */
-static void run_colour(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_kernel *how, int32_t colour)
+/* Coloured, in the order of batches and colours: the groups of one colour write to different particles, so any split
+ * among threads gives the same bits. */
+typedef struct sweep_pass {
+    const sinew_sweep *sweep;
+    const sinew_kernel *how;
+    bool backward;
+    int32_t colours; /* of all batches */
+} sweep_pass;
+
+/* The batch of a phase, and its colour. */
+static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *colour)
 {
-    const int32_t first = b->first_group[colour], count = b->first_group[colour + 1] - first;
-    const int32_t threads = sweep->objective->thread_count;
-    const bool parallel = sweep->order == SINEW_SWEEP_COLOURED && count >= PARALLEL_GROUPS && threads > 1;
-    if (!parallel) {
-        run_groups(sweep, b, how, first, first + count);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int32_t part = 0; part < threads; part++)
-        run_groups(sweep, b, how, first + (int32_t)((int64_t)count * part / threads),
-                   first + (int32_t)((int64_t)count * (part + 1) / threads));
+    const sinew_sweep_batch *b = pass->sweep->batches;
+    *colour = pass->backward ? pass->colours - 1 - phase : phase;
+    for (; *colour >= b->colour_count; b++)
+        *colour -= b->colour_count;
+    return b;
 }
 
+static int32_t count_pieces(const void *context, int32_t phase)
+{
+    int32_t colour;
+    const sinew_sweep_batch *b = phase_batch(context, phase, &colour);
+    return (b->first_group[colour + 1] - b->first_group[colour] + PIECE_GROUPS - 1) / PIECE_GROUPS;
+}
+
+static void run_piece(const void *context, int32_t phase, int32_t piece)
+{
+    const sweep_pass *pass = context;
+    int32_t colour;
+    const sinew_sweep_batch *b = phase_batch(pass, phase, &colour);
+    const int32_t first = b->first_group[colour] + piece * PIECE_GROUPS, end = b->first_group[colour + 1];
+    run_groups(pass->sweep, b, pass->how, first, end - first < PIECE_GROUPS ? end : first + PIECE_GROUPS);
+}
+
+static void run_colours(const sinew_sweep *sweep, const sinew_kernel *how, bool backward)
+{
+    sweep_pass pass = {sweep, how, backward, 0};
+    int32_t groups = 0;
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        pass.colours += sweep->batches[k].colour_count;
+        groups += sweep->batches[k].group_count;
+    }
+    const sinew_phases work = {pass.colours, count_pieces, run_piece, &pass};
+    sinew_phases_run(&work, groups >= PARALLEL_GROUPS ? sweep->objective->thread_count : 1);
+}
+
+/* One group after the other in the order of the mesh, or all at once where changes are averaged. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_kernel *how, bool backward)
 {
-    if (sweep->order == SINEW_SWEEP_MESH && backward) {
-        for (int32_t group = b->group_count - 1; group >= 0; group--)
-            run_groups(sweep, b, how, group, group + 1);
+    if (!backward || sweep->order != SINEW_SWEEP_MESH) {
+        run_groups(sweep, b, how, 0, b->group_count);
         return;
     }
-    for (int32_t c = 0; c < b->colour_count; c++)
-        run_colour(sweep, b, how, backward ? b->colour_count - 1 - c : c);
+    for (int32_t group = b->group_count - 1; group >= 0; group--)
+        run_groups(sweep, b, how, group, group + 1);
 }
 
 /* x += the changes */
@@ -297,8 +356,11 @@ void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward,
     sinew_kernel kernel = *how;
     if (sweep->dx)
         kernel.stiffness *= (sinew_real)relaxation;
-    for (int32_t k = 0; k < sweep->batch_count; k++)
-        run_batch(sweep, &sweep->batches[backward ? sweep->batch_count - 1 - k : k], &kernel, backward);
+    if (sweep->order == SINEW_SWEEP_COLOURED)
+        run_colours(sweep, &kernel, backward);
+    else
+        for (int32_t k = 0; k < sweep->batch_count; k++)
+            run_batch(sweep, &sweep->batches[backward ? sweep->batch_count - 1 - k : k], &kernel, backward);
     if (sweep->dx)
         move(sweep);
 }

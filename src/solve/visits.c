@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phases.h"
 #include "mesh/topology.h"
 
 /* Groups that one task takes from sums to steps: their sums stay in the first cache. */
 enum {
     TILE = 16,
-    PARALLEL_TILES = 4, /* below this number waking other threads costs more than it saves */
-    WIDTH_MAX = 8,      /* of all lanes */
-    HALVINGS = 10       /* of a step that would not lower the objective */
+    PARALLEL_TILES = 16, /* in all; below, one thread does them */
+    WIDTH_MAX = 8,       /* of all lanes */
+    HALVINGS = 10        /* of a step that would not lower the objective */
 };
 
 /* ---- Elements -------------------------------------------------------------------------------- */
@@ -379,17 +380,38 @@ static void run_tile(const sinew_visits *v, int32_t first, int32_t count, double
     v->lanes->visits->move(&move);
 }
 
+/* The nodes of one colour do not see each other: its tiles are the pieces of a phase. */
+typedef struct visit_pass {
+    const sinew_visits *visits;
+    double relaxation;
+    bool backward;
+    sinew_real *q;
+} visit_pass;
+
+static int32_t phase_colour(const visit_pass *pass, int32_t phase)
+{
+    return pass->backward ? pass->visits->colour_count - 1 - phase : phase;
+}
+
+static int32_t count_tiles(const void *context, int32_t phase)
+{
+    const visit_pass *pass = context;
+    const int32_t *first = pass->visits->first_group + phase_colour(pass, phase);
+    return (first[1] - first[0] + TILE - 1) / TILE;
+}
+
+static void run_piece(const void *context, int32_t phase, int32_t piece)
+{
+    const visit_pass *pass = context;
+    const int32_t *first = pass->visits->first_group + phase_colour(pass, phase), begin = first[0] + piece * TILE;
+    const int32_t left = first[1] - begin;
+    run_tile(pass->visits, begin, left < TILE ? left : TILE, pass->relaxation, pass->q);
+}
+
 void sinew_visits_run(const sinew_visits *v, double relaxation, bool backward, sinew_real *q)
 {
-    const int32_t threads = v->objective->thread_count;
-    for (int32_t k = 0; k < v->colour_count; k++) {
-        const int32_t c = backward ? v->colour_count - 1 - k : k;
-        const int32_t first = v->first_group[c], count = v->first_group[c + 1] - first;
-        const int32_t tiles = (count + TILE - 1) / TILE;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (tiles >= PARALLEL_TILES && threads > 1)
-        for (int32_t t = 0; t < tiles; t++) {
-            const int32_t left = count - t * TILE;
-            run_tile(v, first + t * TILE, left < TILE ? left : TILE, relaxation, q);
-        }
-    }
+    const visit_pass pass = {v, relaxation, backward, q};
+    const sinew_phases work = {v->colour_count, count_tiles, run_piece, &pass};
+    const int32_t groups = v->colour_count > 0 ? v->first_group[v->colour_count] : 0;
+    sinew_phases_run(&work, groups >= PARALLEL_TILES * TILE ? v->objective->thread_count : 1);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * order.c: a counting sort. See order.h.
+ */
+#include "base/order.h"
+
+#include <string.h>
+
+static int32_t lowest(const int32_t *particles, int32_t n)
+{
+    int32_t least = particles[0];
+    for (int32_t a = 1; a < n; a++)
+        least = particles[a] < least ? particles[a] : least;
+    return least;
+}
+
+void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, int32_t limit, int32_t *work,
+                           int32_t *order)
+{
+    memset(work, 0, ((size_t)limit + 1) * sizeof *work);
+    for (int32_t e = 0; e < count; e++)
+        work[lowest(particles + (size_t)e * (size_t)n, n) + 1]++;
+    for (int32_t i = 0; i < limit; i++)
+        work[i + 1] += work[i];
+    for (int32_t e = 0; e < count; e++)
+        order[work[lowest(particles + (size_t)e * (size_t)n, n)]++] = e;
+}

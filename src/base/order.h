@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * order.h: elements in the order of their lowest particle, which is an order in space where particles have one.
+ */
+#ifndef SINEW_ORDER_H
+#define SINEW_ORDER_H
+
+#include <stdint.h>
+
+/* particles [count][n], each in 0 .. limit-1. order [count] gets the elements; those with the same lowest particle stay
+ * in their order. work [limit + 1]. */
+void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, int32_t limit, int32_t *work,
+                           int32_t *order);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * phases.c: threads take pieces of the open phase; who finishes its last piece opens the next. See phases.h.
+ */
+#include "base/phases.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#define SHARES_MAX 64
+#define SPINS      2000 /* looks at the phase before a waiting thread offers its core to others */
+
+/* Next piece of one thread's share, and above it the phase that it belongs to: who comes with an old phase in mind
+ * takes nothing. On a cache line of its own. */
+typedef struct share {
+    _Alignas(64) _Atomic uint64_t next;
+} share;
+
+typedef struct team {
+    const sinew_phases *work;
+    int32_t share_count;
+    _Alignas(64) _Atomic int32_t phase; /* the open one */
+    _Alignas(64) _Atomic int32_t done;  /* pieces of it */
+    share shares[SHARES_MAX];
+} team;
+
+static int32_t share_begin(const team *t, int32_t pieces, int32_t s)
+{
+    return (int32_t)((int64_t)pieces * s / t->share_count);
+}
+
+/* Opens the first phase from `phase` on that has pieces, or the end. Only one thread is ever here. */
+static void open_phase(team *t, int32_t phase)
+{
+    int32_t pieces = 0;
+    while (phase < t->work->phase_count && (pieces = t->work->piece_count(t->work->context, phase)) == 0)
+        phase++;
+    for (int32_t s = 0; s < t->share_count; s++)
+        atomic_store_explicit(&t->shares[s].next, (uint64_t)phase << 32 | (uint32_t)share_begin(t, pieces, s),
+                              memory_order_relaxed);
+    atomic_store_explicit(&t->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->phase, phase, memory_order_release);
+}
+
+/* A piece of the phase, first of the own share; -1: all are taken, or the phase is over. */
+static int32_t take_piece(team *t, int32_t phase, int32_t pieces, int32_t own)
+{
+    for (int32_t k = 0; k < t->share_count; k++) {
+        const int32_t s = (own + k) % t->share_count, end = share_begin(t, pieces, s + 1);
+        uint64_t next = atomic_load_explicit(&t->shares[s].next, memory_order_relaxed);
+        while (next >> 32 == (uint64_t)phase && (int32_t)(uint32_t)next < end)
+            if (atomic_compare_exchange_weak_explicit(&t->shares[s].next, &next, next + 1, memory_order_relaxed,
+                                                      memory_order_relaxed))
+                return (int32_t)(uint32_t)next;
+    }
+    return -1;
+}
+
+static void wait_a_little(int32_t *spins)
+{
+    if (++*spins > SPINS)
+        sched_yield();
+#if defined(__x86_64__) || defined(__i386__)
+    else
+        __builtin_ia32_pause();
+#endif
+}
+
+static void work_along(team *t, int32_t own)
+{
+    const sinew_phases *work = t->work;
+    int32_t spins = 0, phase;
+    while ((phase = atomic_load_explicit(&t->phase, memory_order_acquire)) < work->phase_count) {
+        const int32_t pieces = work->piece_count(work->context, phase);
+        const int32_t piece = take_piece(t, phase, pieces, own);
+        if (piece < 0) {
+            wait_a_little(&spins);
+            continue;
+        }
+        spins = 0;
+        work->run(work->context, phase, piece);
+        if (atomic_fetch_add_explicit(&t->done, 1, memory_order_acq_rel) + 1 == pieces)
+            open_phase(t, phase + 1);
+    }
+}
+
+static void work_alone(const sinew_phases *work)
+{
+    for (int32_t phase = 0; phase < work->phase_count; phase++) {
+        const int32_t pieces = work->piece_count(work->context, phase);
+        for (int32_t piece = 0; piece < pieces; piece++)
+            work->run(work->context, phase, piece);
+    }
+}
+
+void sinew_phases_run(const sinew_phases *work, int32_t thread_count)
+{
+    if (thread_count < 2 || omp_in_parallel()) {
+        work_alone(work);
+        return;
+    }
+    team t = {.work = work, .share_count = thread_count < SHARES_MAX ? thread_count : SHARES_MAX};
+    open_phase(&t, 0);
+#pragma omp parallel num_threads(thread_count)
+    work_along(&t, omp_get_thread_num() % t.share_count);
+}

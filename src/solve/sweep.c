@@ -35,7 +35,8 @@ static void copy_data(const sinew_sweep_batch *b, size_t place, int32_t element)
         b->data[(place / W * D + d) * W + place % W] = data[d];
 }
 
-/* Puts the elements of each colour into groups; fillers repeat the first element of the colour with weight zero. */
+/* Puts the elements of each colour into groups. Fillers repeat the first element of their own group with weight zero:
+ * that of another one might be in another thread's hands, and adding zero also writes. */
 static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int32_t *first, const int32_t *order)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count, D = (size_t)b->ops->data_count;
@@ -44,7 +45,7 @@ static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int
              place++) {
             int32_t k = first[colour] + (int32_t)(place - (size_t)b->first_group[colour] * W);
             bool filler = k >= first[colour + 1];
-            int32_t element = order[filler ? first[colour] : k];
+            int32_t element = order[filler ? k - (int32_t)(place % W) : k];
             for (size_t a = 0; a < n; a++)
                 b->vertex[(place / W * n + a) * W + place % W] = SINEW_POINT * particles[(size_t)element * n + a];
             copy_data(b, place, element);

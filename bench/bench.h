@@ -27,17 +27,28 @@ static inline double bench_processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static inline double bench_median_of(bench_body *body, void *context, int runs, double (*seconds_now)(void))
+/* Seconds of each of `runs` calls, after one to warm up. */
+static inline void bench_times(bench_body *body, void *context, int runs, double (*seconds_now)(void), double *seconds)
 {
-    double seconds[64];
     body(context);
     for (int i = 0; i < runs; i++) {
         double began = seconds_now();
         body(context);
         seconds[i] = seconds_now() - began;
     }
-    qsort(seconds, (size_t)runs, sizeof seconds[0], bench_compare);
-    return seconds[runs / 2];
+}
+
+static inline double bench_middle(double *seconds, int count) /* sorts them */
+{
+    qsort(seconds, (size_t)count, sizeof seconds[0], bench_compare);
+    return seconds[count / 2];
+}
+
+static inline double bench_median_of(bench_body *body, void *context, int runs, double (*seconds_now)(void))
+{
+    double seconds[64];
+    bench_times(body, context, runs, seconds_now, seconds);
+    return bench_middle(seconds, runs);
 }
 
 /* Median seconds of one call out of `runs` (<= 64), after one to warm up. */

@@ -19,7 +19,8 @@
 
 enum {
     N = 32,
-    RUNS = 15
+    TURNS = 5,
+    RUNS = 9 /* a turn */
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -101,20 +102,23 @@ typedef struct timing {
 static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
                         int32_t choice, int32_t *element_count, double *bytes)
 {
-    timing t;
-    for (int32_t threads = 1; threads <= 2; threads++) {
-        scene s;
-        make_scene(&s, kind, solver, option, choice, threads);
-        sinew_solve_evaluate(&s.world->solve);
-        *(threads == 1 ? &t.one : &t.two) =
-            threads == 1 ? bench_median_cpu(body, &s, RUNS) : bench_median(body, &s, RUNS);
-        if (element_count)
-            *element_count = s.element_count;
-        if (bytes)
-            *bytes = (double)(s.memory.held - s.before);
-        sinew_world_destroy(s.world);
+    scene scenes[2]; /* with one thread and with two, by turns: what disturbs one disturbs the other */
+    double one[TURNS * RUNS], two[TURNS * RUNS];
+    for (int32_t i = 0; i < 2; i++) {
+        make_scene(&scenes[i], kind, solver, option, choice, i + 1);
+        sinew_solve_evaluate(&scenes[i].world->solve);
     }
-    return t;
+    for (int turn = 0; turn < TURNS; turn++) {
+        bench_times(body, &scenes[0], RUNS, bench_processor_seconds, one + turn * RUNS);
+        bench_times(body, &scenes[1], RUNS, sinew_seconds, two + turn * RUNS);
+    }
+    if (element_count)
+        *element_count = scenes[0].element_count;
+    if (bytes)
+        *bytes = (double)(scenes[0].memory.held - scenes[0].before);
+    for (int32_t i = 0; i < 2; i++)
+        sinew_world_destroy(scenes[i].world);
+    return (timing){bench_middle(one, TURNS * RUNS), bench_middle(two, TURNS * RUNS)};
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.h: an allocator that counts the bytes held, to say what a solver's memory is.
+ * tally.h: an allocator that counts the bytes held, to say what a solver's memory is. It takes them from the library's
+ * own, so that what is timed is what users get.
  */
 #ifndef SINEW_BENCH_TALLY_H
 #define SINEW_BENCH_TALLY_H
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -17,7 +17,8 @@ typedef struct tally {
 static inline void *tally_allocate(void *context, size_t size, size_t alignment)
 {
     tally *t = context;
-    char *block = aligned_alloc(alignment, (size + 2 * alignment - 1) / alignment * alignment + alignment);
+    const sinew_allocator system = sinew_allocator_or_system(NULL);
+    char *block = system.allocate(system.context, size + alignment, alignment);
     if (!block)
         return NULL;
     memcpy(block, &size, sizeof size);
@@ -28,11 +29,12 @@ static inline void *tally_allocate(void *context, size_t size, size_t alignment)
 static inline void tally_release(void *context, void *memory)
 {
     tally *t = context;
+    const sinew_allocator system = sinew_allocator_or_system(NULL);
     size_t size;
     char *block = (char *)memory - SINEW_ALIGNMENT;
     memcpy(&size, block, sizeof size);
     t->held -= size;
-    free(block);
+    system.release(system.context, block);
 }
 
 #endif

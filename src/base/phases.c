@@ -67,21 +67,24 @@ static void wait_a_little(int32_t *spins)
 #endif
 }
 
+/* What a thread has finished it reports when it finds no more, not piece by piece: the count is everybody's. */
 static void work_along(team *t, int32_t own)
 {
     const sinew_phases *work = t->work;
-    int32_t spins = 0, phase;
+    int32_t spins = 0, finished = 0, phase;
     while ((phase = atomic_load_explicit(&t->phase, memory_order_acquire)) < work->phase_count) {
         const int32_t pieces = work->piece_count(work->context, phase);
         const int32_t piece = take_piece(t, phase, pieces, own);
-        if (piece < 0) {
+        if (piece >= 0) {
+            work->run(work->context, phase, piece);
+            finished++;
+        } else if (finished > 0) {
+            if (atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == pieces)
+                open_phase(t, phase + 1);
+            finished = spins = 0;
+        } else {
             wait_a_little(&spins);
-            continue;
         }
-        spins = 0;
-        work->run(work->context, phase, piece);
-        if (atomic_fetch_add_explicit(&t->done, 1, memory_order_acq_rel) + 1 == pieces)
-            open_phase(t, phase + 1);
     }
 }
 

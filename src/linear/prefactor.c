@@ -274,15 +274,21 @@ static void fill_panel(sinew_prefactor *f, const cholmod_factor *factor, const p
                            .rows = rows,
                            .diagonal = values,
                            .below = values + round4(columns * (columns + 1) / 2)};
-    for (size_t r = 0; r < columns; r++)
-        for (size_t c = 0; c <= r; c++)
-            *values++ = (sinew_real)(r == c ? 1 / L[c * height + r] : L[c * height + r]);
+    for (size_t r = 0; r < columns; r += SINEW_PANEL_ROWS) {
+        const size_t next = columns - r > SINEW_PANEL_ROWS ? r + SINEW_PANEL_ROWS : columns;
+        for (size_t c = 0; c < r; c++)
+            for (size_t i = r; i < next; i++)
+                *values++ = (sinew_real)L[c * height + i];
+        for (size_t i = r; i < next; i++)
+            for (size_t c = r; c <= i; c++)
+                *values++ = (sinew_real)(i == c ? 1 / L[c * height + i] : L[c * height + i]);
+    }
     values = f->values + (panel->below - f->values);
     for (size_t r = 0; r < filled; r++)
         rows[r] = r < below ? local_row(own, (int32_t)s[(size_t)pi[k] + columns + r])
                             : own->last - own->first + own->owed_count;
     for (size_t r = 0; r < filled;) {
-        const size_t next = filled - r >= 8 ? r + 8 : filled;
+        const size_t next = filled - r >= SINEW_PANEL_ROWS ? r + SINEW_PANEL_ROWS : filled;
         for (size_t c = 0; c < columns; c++)
             for (size_t i = r; i < next; i++)
                 *values++ = (sinew_real)(i < below ? L[c * height + columns + i] : 0);

@@ -21,34 +21,106 @@ static inline void store4(sinew_real *p, vec4 a)
     memcpy(__builtin_assume_aligned(p, sizeof(vec4)), &a, sizeof a);
 }
 
-/* y = D^-1 y, D the lower triangular block of the panel's own columns */
-static inline void solve_diagonal(const sinew_panel *panel, sinew_real *y)
-{
-    const sinew_real *l = panel->diagonal;
-    for (int32_t r = 0; r < panel->column_count; r++) {
-        vec4 even = load4(y + 4 * (size_t)r), odd = {0};
-        int32_t c = 0;
-        for (; c + 1 < r; c += 2) {
-            even -= l[c] * load4(y + 4 * (size_t)c);
-            odd -= l[c + 1] * load4(y + 4 * (size_t)c + 4);
-        }
-        if (c < r)
-            even -= l[c] * load4(y + 4 * (size_t)c);
-        store4(y + 4 * (size_t)r, (even + odd) * l[r]);
-        l += r + 1;
-    }
-}
-
-/* x[rows] -= L y for a block of rows. Eight keep enough sums going to hide the time that each addition takes. */
+/* s = L y for a block of rows. Eight keep enough sums going to hide the time that each addition takes. */
 static inline __attribute__((always_inline)) const sinew_real *
-subtract_rows(const sinew_real *l, const int32_t *rows, int height, int32_t columns, const sinew_real *y, sinew_real *x)
+multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real *y, vec4 s[SINEW_PANEL_ROWS])
 {
-    vec4 s[8] = {{0}};
+    for (int r = 0; r < height; r++)
+        s[r] = (vec4){0};
     for (int32_t c = 0; c < columns; c++, l += height) {
         const vec4 yc = load4(y + 4 * (size_t)c);
         for (int r = 0; r < height; r++)
             s[r] += l[r] * yc;
     }
+    return l;
+}
+
+/* y -= L^T x for a block of rows */
+static inline __attribute__((always_inline)) const sinew_real *
+subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[SINEW_PANEL_ROWS], sinew_real *y)
+{
+    for (int32_t c = 0; c < columns; c++, l += height) {
+        vec4 even = load4(y + 4 * (size_t)c), odd = {0};
+        int r = 0;
+        for (; r + 1 < height; r += 2) {
+            even -= l[r] * x[r];
+            odd -= l[r + 1] * x[r + 1];
+        }
+        if (r < height)
+            even -= l[r] * x[r];
+        store4(y + 4 * (size_t)c, even + odd);
+    }
+    return l;
+}
+
+/* Rows first .. first + height of the panel's own columns: what the columns before have to say, then their triangle. */
+static inline __attribute__((always_inline)) const sinew_real *solve_block(const sinew_real *l, int height,
+                                                                           int32_t first, sinew_real *y)
+{
+    vec4 s[SINEW_PANEL_ROWS];
+    l = multiply_rows(l, height, first, y, s);
+    sinew_real *own = y + 4 * (size_t)first;
+    for (int r = 0; r < height; r++) {
+        vec4 value = load4(own + 4 * r) - s[r];
+        for (int c = 0; c < r; c++)
+            value -= l[c] * s[c];
+        s[r] = value * l[r];
+        store4(own + 4 * r, s[r]);
+        l += r + 1;
+    }
+    return l;
+}
+
+/* y = D^-1 y, D the lower triangular block of the panel's own columns */
+static inline void solve_diagonal(const sinew_panel *panel, sinew_real *y)
+{
+    const sinew_real *l = panel->diagonal;
+    int32_t first = 0;
+    for (; first + SINEW_PANEL_ROWS <= panel->column_count; first += SINEW_PANEL_ROWS)
+        l = solve_block(l, SINEW_PANEL_ROWS, first, y);
+    if (first < panel->column_count)
+        solve_block(l, panel->column_count - first, first, y);
+}
+
+/* The same backwards. l is the end of the block's numbers; returns their begin. */
+static inline __attribute__((always_inline)) const sinew_real *solve_block_transposed(const sinew_real *l, int height,
+                                                                                      int32_t first, sinew_real *y)
+{
+    vec4 x[SINEW_PANEL_ROWS];
+    sinew_real *own = y + 4 * (size_t)first;
+    for (int r = 0; r < height; r++)
+        x[r] = load4(own + 4 * r);
+    for (int r = height - 1; r >= 0; r--) {
+        l -= r + 1;
+        x[r] *= l[r];
+        for (int c = 0; c < r; c++)
+            x[c] -= l[c] * x[r];
+    }
+    for (int r = 0; r < height; r++)
+        store4(own + 4 * r, x[r]);
+    l -= (size_t)height * (size_t)first;
+    subtract_columns(l, height, first, x, y);
+    return l;
+}
+
+/* y = D^-T y */
+static inline void solve_diagonal_transposed(const sinew_panel *panel, sinew_real *y)
+{
+    const int32_t rest = panel->column_count % SINEW_PANEL_ROWS;
+    const sinew_real *l = panel->diagonal + (size_t)panel->column_count * ((size_t)panel->column_count + 1) / 2;
+    int32_t first = panel->column_count - rest;
+    if (rest > 0)
+        l = solve_block_transposed(l, rest, first, y);
+    for (first -= SINEW_PANEL_ROWS; first >= 0; first -= SINEW_PANEL_ROWS)
+        l = solve_block_transposed(l, SINEW_PANEL_ROWS, first, y);
+}
+
+/* x[rows] -= L y for a block of rows */
+static inline __attribute__((always_inline)) const sinew_real *
+subtract_rows(const sinew_real *l, const int32_t *rows, int height, int32_t columns, const sinew_real *y, sinew_real *x)
+{
+    vec4 s[SINEW_PANEL_ROWS];
+    l = multiply_rows(l, height, columns, y, s);
     for (int r = 0; r < height; r++) {
         sinew_real *xr = x + 4 * (size_t)rows[r];
         store4(xr, load4(xr) - s[r]);
@@ -64,44 +136,23 @@ static void panel_forward(const sinew_panel *panels, int32_t count, sinew_real *
         solve_diagonal(panel, y);
         const sinew_real *l = panel->below;
         int32_t i = 0;
-        for (; i + 8 <= panel->row_count; i += 8)
-            l = subtract_rows(l, panel->rows + i, 8, panel->column_count, y, x);
+        for (; i + SINEW_PANEL_ROWS <= panel->row_count; i += SINEW_PANEL_ROWS)
+            l = subtract_rows(l, panel->rows + i, SINEW_PANEL_ROWS, panel->column_count, y, x);
         if (i < panel->row_count)
             subtract_rows(l, panel->rows + i, 4, panel->column_count, y, x);
     }
 }
 
-/* y = D^-T y */
-static inline void solve_diagonal_transposed(const sinew_panel *panel, sinew_real *y)
-{
-    const sinew_real *l = panel->diagonal + (size_t)panel->column_count * ((size_t)panel->column_count + 1) / 2;
-    for (int32_t r = panel->column_count - 1; r >= 0; r--) {
-        l -= r + 1;
-        const vec4 yr = load4(y + 4 * (size_t)r) * l[r];
-        store4(y + 4 * (size_t)r, yr);
-        for (int32_t c = 0; c < r; c++)
-            store4(y + 4 * (size_t)c, load4(y + 4 * (size_t)c) - l[c] * yr);
-    }
-}
-
 /* y -= L^T x[rows] for a block of rows */
-static inline __attribute__((always_inline)) const sinew_real *subtract_columns(const sinew_real *l,
-                                                                                const int32_t *rows, int height,
-                                                                                int32_t columns, const sinew_real *x,
-                                                                                sinew_real *y)
+static inline __attribute__((always_inline)) const sinew_real *subtract_from_rows(const sinew_real *l,
+                                                                                  const int32_t *rows, int height,
+                                                                                  int32_t columns, const sinew_real *x,
+                                                                                  sinew_real *y)
 {
-    vec4 xr[8];
+    vec4 xr[SINEW_PANEL_ROWS];
     for (int r = 0; r < height; r++)
         xr[r] = load4(x + 4 * (size_t)rows[r]);
-    for (int32_t c = 0; c < columns; c++, l += height) {
-        vec4 even = load4(y + 4 * (size_t)c), odd = {0};
-        for (int r = 0; r < height; r += 2) {
-            even -= l[r] * xr[r];
-            odd -= l[r + 1] * xr[r + 1];
-        }
-        store4(y + 4 * (size_t)c, even + odd);
-    }
-    return l;
+    return subtract_columns(l, height, columns, xr, y);
 }
 
 static void panel_backward(const sinew_panel *panels, int32_t count, sinew_real *x)
@@ -111,10 +162,10 @@ static void panel_backward(const sinew_panel *panels, int32_t count, sinew_real 
         sinew_real *y = x + 4 * (size_t)panel->first;
         const sinew_real *l = panel->below;
         int32_t i = 0;
-        for (; i + 8 <= panel->row_count; i += 8)
-            l = subtract_columns(l, panel->rows + i, 8, panel->column_count, x, y);
+        for (; i + SINEW_PANEL_ROWS <= panel->row_count; i += SINEW_PANEL_ROWS)
+            l = subtract_from_rows(l, panel->rows + i, SINEW_PANEL_ROWS, panel->column_count, x, y);
         if (i < panel->row_count)
-            subtract_columns(l, panel->rows + i, 4, panel->column_count, x, y);
+            subtract_from_rows(l, panel->rows + i, 4, panel->column_count, x, y);
         solve_diagonal_transposed(panel, y);
     }
 }

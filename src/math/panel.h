@@ -6,8 +6,9 @@
  * an unused number, so that one instruction works on one row. The numbers lie in the order in which the solves read
  * them:
  *
- *     diagonal  [column][0 .. column]      row by row, the reciprocal on the diagonal
- *     below     [row / 8][column][8]       eight rows side by side; four, filled up with zeros, where they are enough
+ *     diagonal  by blocks of eight rows (the last one has what is left): the columns before the block, eight rows side
+ *               by side, then the block's own triangle row by row, with the reciprocal on the diagonal
+ *     below     [row / 8][column][8]: eight rows side by side; four, filled up with zeros, where they are enough
  *
  * Each number of L is read once per solve, as a stream; the rest fits in the cache.
  */
@@ -15,6 +16,8 @@
 #define SINEW_PANEL_H
 
 #include "sinew/types.h"
+
+#define SINEW_PANEL_ROWS 8
 
 typedef struct sinew_panel {
     int32_t first, column_count; /* its columns */

@@ -8,10 +8,11 @@
 
 #include "base/order.h"
 #include "base/phases.h"
+#include "base/reduce.h"
 #include "mesh/topology.h"
 
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
-#define PIECE_GROUPS    64  /* that a thread takes at a time */
+#define PIECE_ELEMENTS  256 /* that a thread takes at a time */
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
@@ -308,7 +309,8 @@ static int32_t count_pieces(const void *context, int32_t phase)
 {
     int32_t colour;
     const sinew_sweep_batch *b = phase_batch(context, phase, &colour);
-    return (b->first_group[colour + 1] - b->first_group[colour] + PIECE_GROUPS - 1) / PIECE_GROUPS;
+    const int32_t most = PIECE_ELEMENTS / b->width;
+    return (b->first_group[colour + 1] - b->first_group[colour] + most - 1) / most;
 }
 
 static void run_piece(const void *context, int32_t phase, int32_t piece)
@@ -316,8 +318,9 @@ static void run_piece(const void *context, int32_t phase, int32_t piece)
     const sweep_pass *pass = context;
     int32_t colour;
     const sinew_sweep_batch *b = phase_batch(pass, phase, &colour);
-    const int32_t first = b->first_group[colour] + piece * PIECE_GROUPS, end = b->first_group[colour + 1];
-    run_groups(pass->sweep, b, pass->how, first, end - first < PIECE_GROUPS ? end : first + PIECE_GROUPS);
+    const int32_t most = PIECE_ELEMENTS / b->width;
+    const int32_t first = b->first_group[colour] + piece * most, end = b->first_group[colour + 1];
+    run_groups(pass->sweep, b, pass->how, first, end - first < most ? end : first + most);
 }
 
 static void run_colours(const sinew_sweep *sweep, const sinew_kernel *how, bool backward)
@@ -369,8 +372,12 @@ void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward,
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
 {
     const sinew_objective *o = sweep->objective;
+    const sinew_real *xw = sweep->xw;
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
     for (int32_t i = 0; i < o->particle_count; i++)
-        memcpy(q + 4 * (size_t)i, sweep->xw + 4 * (size_t)i, 3 * sizeof *q);
+        for (size_t c = 0; c < 4; c++)
+            q[4 * (size_t)i + c] = c < 3 ? xw[4 * (size_t)i + c] : 0;
 }
 
 void sinew_sweep_multipliers(const sinew_sweep_batch *b, double factor, sinew_real *values)

@@ -232,7 +232,7 @@ KERNEL_INLINE void plain_gather(const sinew_kernel *kernel, int32_t group, plain
 
 KERNEL_INLINE void plain_step(const sinew_kernel *kernel, int32_t group, plain_group *p)
 {
-    const lane zero = lane_set(0), one = lane_set(1), c = lane_set(kernel->compliance);
+    const lane zero = lane_set(0), c = lane_set(kernel->compliance);
     const sinew_real *data = group_data(kernel, group, DATA_COUNT);
     const lane k = lane_load(data), L = lane_load(data + LANES);
     sinew_real *multiplier = group_lambda(kernel, group, 1);
@@ -240,9 +240,8 @@ KERNEL_INLINE void plain_step(const sinew_kernel *kernel, int32_t group, plain_g
     const lane d[3] = {p->b[0] - p->a[0], p->b[1] - p->a[1], p->b[2] - p->a[2]};
     const lane squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], l = lane_sqrt(squared);
     const lane bottom = ((p->a[3] + p->b[3]) * k + c) * squared;
-    const lane_mask acts = lane_lt(zero, bottom);
-    const lane inverse = 1 / lane_select(acts, bottom, one);
-    const lane ratio = lane_select(acts, (l * (k * L - c * lambda) - k * squared) * inverse, zero);
+    const lane top = l * (k * L - c * lambda) - k * squared;
+    const lane ratio = lane_select(lane_lt(zero, bottom), top * (1 / bottom), zero);
     p->step = kernel->stiffness * ratio;
     lane_store(multiplier, lambda + p->step * l);
 }

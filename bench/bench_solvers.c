@@ -29,7 +29,9 @@ typedef struct scene {
     tally memory;
     sinew_world *world;
     int32_t element_count;
-    size_t before; /* bytes held before the solver was prepared */
+    size_t before;               /* bytes held before the solver was prepared */
+    size_t *first_lane;          /* [tasks] what ADMM's local step needs, the solver's own being its own */
+    sinew_real *weights, *duals; /* [lanes], [lanes * 9] */
 } scene;
 
 static sinew_mesh *block_mesh(void)
@@ -76,6 +78,47 @@ static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solve
     sinew_mesh_destroy(mesh);
 }
 
+/* Weights and duals of ADMM's local step, for energies of nine rows an element. */
+static void make_local(scene *s)
+{
+    const sinew_objective *o = &s->world->objective;
+    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    const size_t lanes = sinew_global_weight_count(o);
+    s->first_lane = sinew_allocate(&allocator, (size_t)o->task_count, sizeof *s->first_lane);
+    s->weights = sinew_allocate(&allocator, lanes, sizeof *s->weights);
+    s->duals = sinew_allocate_zero(&allocator, 9 * lanes, sizeof *s->duals);
+    if (!s->first_lane || !s->weights || !s->duals)
+        exit(1);
+    sinew_global_stiffness(o, 0.5, 1.5, s->weights);
+    for (int32_t t = 0; t < o->task_count; t++)
+        s->first_lane[t] = t == 0 ? 0
+                                  : s->first_lane[t - 1] + (size_t)o->tasks[t - 1].chunk->group_count *
+                                                               (size_t)o->tasks[t - 1].batch->width;
+}
+
+static void release_scene(scene *s)
+{
+    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    void *arrays[] = {s->first_lane, s->weights, s->duals};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&allocator, arrays[i]);
+    sinew_world_destroy(s->world);
+}
+
+static void prox_task(void *context, int32_t task, sinew_kernel *kernel)
+{
+    const scene *s = context;
+    kernel->weights = s->weights + s->first_lane[task];
+    kernel->u = s->duals + 9 * s->first_lane[task];
+    s->world->objective.tasks[task].batch->ops->local_prox(kernel);
+}
+
+static void prox_step(void *context)
+{
+    sinew_world *world = ((scene *)context)->world;
+    sinew_objective_local(&world->objective, world->solve.q, prox_task, context, world->solve.velocity);
+}
+
 static void iterate(void *context)
 {
     sinew_solve *solve = &((scene *)context)->world->solve;
@@ -108,6 +151,7 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);
+        make_local(&scenes[i]);
     }
     for (int turn = 0; turn < TURNS; turn++) {
         bench_times(body, &scenes[0], RUNS, bench_processor_seconds, one + turn * RUNS);
@@ -118,7 +162,7 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
     if (bytes)
         *bytes = (double)(scenes[0].memory.held - scenes[0].before);
     for (int32_t i = 0; i < 2; i++)
-        sinew_world_destroy(scenes[i].world);
+        release_scene(&scenes[i]);
     timing t = {.one = bench_middle(one, TURNS * RUNS), .two = bench_middle(two, TURNS * RUNS)};
     t.one_least = one[0]; /* sorted now */
     t.two_least = two[0];
@@ -157,6 +201,8 @@ int main(void)
     per_element("pd, whole iteration", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);
     per_element("qn, whole iteration (strain)", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_QN, NULL, 0);
     per_element("qn, whole iteration (neo_hookean)", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_QN, NULL, 0);
+    per_element("admm, local step (strain)", prox_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_ADMM, NULL, 0);
+    per_element("admm, local step (neo_hookean)", prox_step, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_ADMM, NULL, 0);
     per_element("admm, whole iteration (strain)", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_ADMM, NULL, 0);
     per_element("admm, whole iteration (neo_hookean)", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_ADMM, NULL, 0);
     per_element("xpbd, strain", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_XPBD, NULL, 0);

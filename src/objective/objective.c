@@ -192,7 +192,7 @@ static void run_task(sinew_objective *o, int32_t index, const task_pass *pass)
 
 static void run_tasks(sinew_objective *o, const task_pass *pass)
 {
-#pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t task = 0; task < o->task_count; task++)
         run_task(o, task, pass);
 }
@@ -432,7 +432,7 @@ double sinew_objective_round_off(const sinew_objective *o, const sinew_real *q)
 void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out)
 {
-#pragma omp parallel for schedule(dynamic, 4) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch.c: sorts, groups and cuts the elements of one energy. See batch.h.
+ * batch.c: groups the elements of one energy as planned. See batch.h.
  */
 #include "energy/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/order.h"
 
 static bool allocate_arrays(const sinew_allocator *allocator, sinew_batch *batch)
 {
@@ -18,8 +16,7 @@ static bool allocate_arrays(const sinew_allocator *allocator, sinew_batch *batch
     batch->element = sinew_allocate(allocator, lanes, sizeof(int32_t));
     batch->place = sinew_allocate(allocator, (size_t)batch->element_count, sizeof(int32_t));
     batch->particle = sinew_allocate(allocator, (size_t)batch->element_count * n, sizeof(int32_t));
-    batch->chunks = sinew_allocate(allocator, (size_t)batch->chunk_count, sizeof(sinew_chunk));
-    return batch->vertex && batch->data && batch->element && batch->place && batch->particle && batch->chunks;
+    return batch->vertex && batch->data && batch->element && batch->place && batch->particle;
 }
 
 /* Copies one element into its lane; a filler keeps everything but the weight. */
@@ -68,52 +65,76 @@ static void number_particles(sinew_batch *batch, int32_t chunk_index, const int3
     batch->slot_count += found;
 }
 
-/* The elements of a chunk go to lanes with a stride, so that those of one group are far apart and rarely share a
- * particle: neighbouring scatters then do not wait for each other. */
-static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const int32_t *order, const int32_t *particles,
-                       const sinew_real *data, int32_t *local, int32_t *stamp)
+/* The fans of a chunk go to lanes with a stride, so that those of one group are far apart and rarely share a particle:
+ * neighbouring scatters then do not wait for each other. */
+static void fill_fans(sinew_batch *batch, int32_t first_group, int32_t size, int32_t fan_count, const int32_t *order,
+                      const int32_t *particles, const sinew_real *data, const int32_t *local)
 {
-    sinew_chunk *chunk = &batch->chunks[chunk_index];
-    int32_t first = chunk_index * SINEW_CHUNK_ELEMENTS;
-    int32_t count = batch->element_count - first;
-    if (count > SINEW_CHUNK_ELEMENTS)
-        count = SINEW_CHUNK_ELEMENTS;
-    chunk->first_group = first / batch->width;
-    chunk->group_count = (count + batch->width - 1) / batch->width;
-    number_particles(batch, chunk_index, order + first, count, particles, local, stamp);
-    for (int32_t group = 0; group < chunk->group_count; group++)
-        for (int32_t lane = 0; lane < batch->width; lane++) {
-            int32_t i = lane * chunk->group_count + group;
-            bool filler = i >= count;
-            fill_lane(batch, (chunk->first_group + group) * batch->width + lane, order[first + (filler ? group : i)],
-                      filler, particles, data, local);
+    const int32_t W = batch->width, groups = (fan_count + W - 1) / W;
+    for (int32_t group = 0; group < groups; group++)
+        for (int32_t lane = 0; lane < W; lane++) {
+            const int32_t fan = lane * groups + group;
+            const bool filler = fan >= fan_count;
+            for (int32_t i = 0; i < size; i++)
+                fill_lane(batch, (first_group + size * group + i) * W + lane, order[size * (filler ? group : fan) + i],
+                          filler, particles, data, local);
         }
 }
 
+static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_plan *plan, const int32_t *particles,
+                       const sinew_real *data, int32_t *local, int32_t *stamp)
+{
+    const sinew_chunk *chunk = &batch->chunks[chunk_index];
+    const int32_t *order = plan->order + chunk_index * SINEW_CHUNK_ELEMENTS;
+    number_particles(batch, chunk_index, order, sinew_plan_chunk(plan, chunk_index), particles, local, stamp);
+    int32_t group = chunk->first_group;
+    for (int32_t size = SINEW_FAN; size >= 1; size--) {
+        const int32_t fans = plan->fans[chunk_index][size - 1];
+        fill_fans(batch, group, size, fans, order, particles, data, local);
+        group += chunk->fan_groups[size - 1];
+        order += size * fans;
+    }
+}
+
+/* How many groups, and where each chunk's begin. */
+static void count_groups(sinew_batch *batch, const sinew_plan *plan)
+{
+    for (int32_t c = 0; c < batch->chunk_count; c++) {
+        sinew_chunk *chunk = &batch->chunks[c];
+        *chunk = (sinew_chunk){.first_group = batch->group_count};
+        for (int32_t size = 1; size <= SINEW_FAN; size++) {
+            chunk->fan_groups[size - 1] = size * ((plan->fans[c][size - 1] + batch->width - 1) / batch->width);
+            chunk->group_count += chunk->fan_groups[size - 1];
+        }
+        batch->group_count += chunk->group_count;
+    }
+}
+
 sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width,
-                                int32_t element_count, const int32_t *particles, const sinew_real *data,
+                                const sinew_plan *plan, const int32_t *particles, const sinew_real *data,
                                 int32_t particle_count)
 {
     sinew_batch *batch = sinew_allocate_zero(allocator, 1, sizeof *batch);
-    int32_t *order = sinew_allocate(allocator, (size_t)element_count, sizeof *order);
     int32_t *local = sinew_allocate(allocator, (size_t)particle_count, sizeof *local);
-    int32_t *stamp = sinew_allocate(allocator, (size_t)particle_count + 1, sizeof *stamp);
-    bool good = batch && order && local && stamp;
+    int32_t *stamp = sinew_allocate(allocator, (size_t)particle_count, sizeof *stamp);
+    bool good = batch && local && stamp;
     if (good) {
         batch->ops = ops;
         batch->width = width;
-        batch->element_count = element_count;
-        batch->chunk_count = (element_count + SINEW_CHUNK_ELEMENTS - 1) / SINEW_CHUNK_ELEMENTS;
-        batch->group_count = (element_count + width - 1) / width;
+        batch->element_count = plan->element_count;
+        batch->chunk_count = plan->chunk_count;
+        batch->chunks = sinew_allocate(allocator, (size_t)batch->chunk_count, sizeof *batch->chunks);
+        good = batch->chunks != NULL;
+    }
+    if (good) {
+        count_groups(batch, plan);
         good = allocate_arrays(allocator, batch);
     }
     if (good) {
-        sinew_order_by_lowest(particles, element_count, ops->info.vertex_count, particle_count, stamp, order);
         memset(stamp, 0xff, (size_t)particle_count * sizeof *stamp);
         for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
-            fill_chunk(batch, chunk, order, particles, data, local, stamp);
+            fill_chunk(batch, chunk, plan, particles, data, local, stamp);
     }
-    sinew_release(allocator, order);
     sinew_release(allocator, local);
     sinew_release(allocator, stamp);
     if (good)
@@ -172,6 +193,8 @@ sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chu
 {
     const size_t lanes = (size_t)chunk->first_group * (size_t)batch->width;
     return (sinew_kernel){.group_count = chunk->group_count,
+                          .threes = chunk->fan_groups[2],
+                          .twos = chunk->fan_groups[1],
                           .vertex = batch->vertex + lanes * (size_t)batch->ops->info.vertex_count,
                           .data = batch->data + lanes * (size_t)batch->ops->data_count};
 }

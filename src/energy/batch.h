@@ -2,22 +2,25 @@
  *
  * batch.h: all elements of one energy, grouped for lanes and cut into chunks for threads.
  *
- * Elements are sorted by their lowest particle (particles are in Hilbert order, so neighbours lie together), cut into
- * chunks of SINEW_CHUNK_ELEMENTS, and each chunk numbers its particles from 0. A chunk's positions are copied into a
- * small local array before a kernel runs, and its contributions land in slots of its own (first_slot ..): two chunks
- * never write to the same place. The sum of a particle's slots, always in the same order, is its result; so results do
- * not depend on the number of threads. Chunk borders do not depend on the lane width either.
+ * A plan (plan.h) has sorted the elements and cut them into chunks; each chunk numbers its particles from 0. A chunk's
+ * positions are copied into a small local array before a kernel runs, and its contributions land in slots of its own
+ * (first_slot ..): two chunks never write to the same place. The sum of a particle's slots, always in the same order,
+ * is its result; so results do not depend on the number of threads. Chunk borders do not depend on the lane width
+ * either.
+ *
+ * The groups of a chunk: first those of its fans of three, three groups of W fans, then of two, then single elements.
+ * Each of the three ends with a group that may not be full.
  */
 #ifndef SINEW_BATCH_H
 #define SINEW_BATCH_H
 
 #include "base/base.h"
 #include "energy/energy.h"
-
-#define SINEW_CHUNK_ELEMENTS 1024 /* a multiple of every lane width */
+#include "energy/plan.h"
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;
+    int32_t fan_groups[SINEW_FAN];  /* of them, those of fans of 1, 2 and 3 */
     int32_t first_slot, slot_count; /* its particles, in the batch's numbering of slots */
 } sinew_chunk;
 
@@ -33,9 +36,10 @@ typedef struct sinew_batch {
     sinew_chunk *chunks;
 } sinew_batch;
 
-/* particles [element_count][vertex_count], data [element_count][data_count]; both copied. NULL without memory. */
+/* particles [element_count][vertex_count] as the plan left them, data [element_count][data_count]; both copied. NULL
+ * without memory. */
 sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width,
-                                int32_t element_count, const int32_t *particles, const sinew_real *data,
+                                const sinew_plan *plan, const int32_t *particles, const sinew_real *data,
                                 int32_t particle_count);
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 

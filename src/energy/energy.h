@@ -24,6 +24,7 @@
 #define SINEW_ENERGY_H
 
 #include "math/panel.h"
+#include "math/slots.h"
 #include "sinew/sinew.h"
 
 #define SINEW_POINT       4 /* reals of a point */
@@ -34,6 +35,7 @@
 /* One run of groups of one chunk. Pointers that an operation does not name are NULL. */
 typedef struct sinew_kernel {
     int32_t group_count;
+    int32_t threes, twos;   /* the first of them are fans of three, the next of two (plan.h); multiples of 3 and of 2 */
     const int32_t *vertex;  /* [group_count][vertex_count][W] */
     const sinew_real *data; /* [group_count][data_count][W] */
     const sinew_real *x;    /* [local vertex][4] m */
@@ -184,6 +186,7 @@ typedef struct sinew_lane_variant {
     int32_t width;
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
     const sinew_panel_kernels *panels;       /* triangular solves */
+    const sinew_slot_kernels *slots;         /* between particles and chunks */
     const sinew_visit_kernels *visits;       /* steps of nodes */
     bool (*usable)(void);                    /* does this processor have it */
 } sinew_lane_variant;

@@ -61,18 +61,24 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* d = x1 - x0; returns its length */
+static const int other_row[1] = {1};
+
+/* d = x1 - x0 */
+KERNEL_INLINE void gather_edge(const sinew_real *x, const int32_t *vertex, lane d[3])
+{
+    lane_gather_edges(x, vertex, other_row, 1, (lane(*)[3])d);
+}
+
+/* The same; returns its length. */
 KERNEL_INLINE lane edge(const sinew_real *x, const int32_t *vertex, lane d[3])
 {
-    lane_gather_edges(x, vertex, 1, d);
+    gather_edge(x, vertex, d);
     return lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
 KERNEL_INLINE void scatter_opposite(sinew_real *g, const int32_t *vertex, const lane f[3])
 {
-    const lane opposite[3] = {-f[0], -f[1], -f[2]};
-    lane_scatter_point(g, vertex, opposite);
-    lane_scatter_point(g, vertex + LANES, f);
+    lane_scatter_balanced(g, vertex, other_row, 1, (const lane(*)[3])f);
 }
 
 static double value(const sinew_kernel *kernel)
@@ -138,7 +144,7 @@ static void product(const sinew_kernel *kernel)
         const int32_t *vertex = group_vertex(kernel, group, 2);
         lane H[TANGENT_COUNT], d[3];
         load_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
-        lane_gather_edges(kernel->p, vertex, 1, d);
+        gather_edge(kernel->p, vertex, d);
         const lane f[3] = {H[0] * d[0] + H[3] * d[1] + H[4] * d[2], H[3] * d[0] + H[1] * d[1] + H[5] * d[2],
                            H[4] * d[0] + H[5] * d[1] + H[2] * d[2]};
         scatter_opposite(kernel->g, vertex, f);

@@ -81,11 +81,12 @@ static void stiffness(const sinew_kernel *kernel)
 static void local_project(const sinew_kernel *kernel)
 {
     lane F[TET_TILE][9], R[TET_TILE][9];
-    for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
-        const int32_t count = tet_tile(kernel, first);
-        tet_gather_tile(kernel, first, count, DATA_COUNT, F);
-        sinew_polar3_tile(count, (const lane(*)[9])F, R);
-        tet_scatter_tile(kernel, first, count, DATA_COUNT, (const lane(*)[9])R);
+    tet_tile tile;
+    for (int32_t first = 0; first < kernel->group_count; first += tile.count) {
+        tile = tet_tile_at(kernel, first);
+        tet_gather_tile(kernel, &tile, DATA_COUNT, F);
+        sinew_polar3_tile(tile.count, (const lane(*)[9])F, R);
+        tet_scatter_tile(kernel, &tile, DATA_COUNT, true, (const lane(*)[9])R);
     }
 }
 
@@ -94,24 +95,24 @@ static void local_project(const sinew_kernel *kernel)
 static void local_prox(const sinew_kernel *kernel)
 {
     lane F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
-    for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
-        const int32_t count = tet_tile(kernel, first);
-        tet_gather_tile(kernel, first, count, DATA_COUNT, F);
-        for (int32_t k = 0; k < count; k++) {
+    tet_tile tile;
+    for (int32_t first = 0; first < kernel->group_count; first += tile.count) {
+        tile = tet_tile_at(kernel, first);
+        tet_gather_tile(kernel, &tile, DATA_COUNT, F);
+        for (int32_t k = 0; k < tile.count; k++) {
             load_lanes(group_dual(kernel, first + k, 9), 9, Y[k]);
             for (int i = 0; i < 9; i++)
                 Y[k][i] += F[k][i];
         }
-        sinew_polar3_tile(count, (const lane(*)[9])Y, R);
-        for (int32_t k = 0; k < count; k++) {
+        sinew_polar3_tile(tile.count, (const lane(*)[9])Y, R);
+        for (int32_t k = 0; k < tile.count; k++) {
             const sinew_real *data = group_data(kernel, first + k, DATA_COUNT);
             const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + (first + k) * LANES));
-            lane lower[6];
-            load_lanes(data + TET_LOWER * LANES, 6, lower);
             for (int i = 0; i < 9; i++)
                 R[k][i] = Y[k][i] + share * (R[k][i] - Y[k][i]);
-            tet_prox_finish(kernel, first + k, data, F[k], Y[k], R[k], lower);
+            tet_prox_dual(kernel, first + k, data, F[k], Y[k], R[k], F[k]);
         }
+        tet_scatter_tile(kernel, &tile, DATA_COUNT, false, (const lane(*)[9])F);
     }
 }
 

@@ -91,22 +91,35 @@ KERNEL_INLINE void apply(const sinew_real *tangent, const lane M[9], lane N[9])
     N[7] = t[2] * M[5] + s[2] * M[7];
 }
 
-void sinew_tet_product(const sinew_kernel *kernel)
+KERNEL_INLINE void product_fan(const sinew_kernel *kernel, int32_t first, int fan)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *tangent = group_tangent(kernel, group, TET_TANGENT_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 4);
-        lane U[9], W[9], D[9], dF[9], M[9], N[9], dP[9];
+    const int32_t *vertex = group_vertex(kernel, first, 4);
+    lane D[SINEW_FAN][9];
+    tet_gather_fan(kernel->p, vertex, fan, D);
+#pragma GCC unroll 3
+    for (int k = 0; k < fan; k++) {
+        const sinew_real *tangent = group_tangent(kernel, first + k, TET_TANGENT_COUNT);
+        lane U[9], W[9], dF[9], M[9], N[9], dP[9];
         load_lanes(tangent + TET_U * LANES, 9, U);
         load_lanes(tangent + TET_W * LANES, 9, W);
-        lane_gather_edges(kernel->p, vertex, 3, D);
-        multiply3(D, W, dF);
+        multiply3(D[k], W, dF);
         multiply3_tn(U, dF, M);
         apply(tangent, M, N);
         multiply3(U, N, dP);
-        multiply3_nt(dP, W, D);
-        tet_scatter_forces(kernel->g, vertex, D);
+        multiply3_nt(dP, W, D[k]);
     }
+    tet_scatter_fan(kernel->g, vertex, fan, (const lane(*)[9])D);
+}
+
+void sinew_tet_product(const sinew_kernel *kernel)
+{
+    int32_t group = 0;
+    for (; group < kernel->threes; group += 3)
+        product_fan(kernel, group, 3);
+    for (; group < kernel->threes + kernel->twos; group += 2)
+        product_fan(kernel, group, 2);
+    for (; group < kernel->group_count; group++)
+        product_fan(kernel, group, 1);
 }
 
 /* K = the block of the rows wa, wb of W in the frame of U. */

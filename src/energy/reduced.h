@@ -210,19 +210,27 @@ KERNEL_INLINE sinew_real *group_dual(const sinew_kernel *kernel, int32_t group, 
     return kernel->u + (size_t)group * (size_t)(count * LANES);
 }
 
-/* u = Y - Z, g += w2 D^T (Z - u - F); nothing for elements that only fill up a group. */
-KERNEL_INLINE void tet_prox_finish(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
-                                   const lane Y[9], const lane Z[9], const lane lower[6])
+/* u = Y - Z, P = w2 (Z - u - F); zero for elements that only fill up a group. P may be F. */
+KERNEL_INLINE void tet_prox_dual(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
+                                 const lane Y[9], const lane Z[9], lane P[9])
 {
     const lane zero = lane_set(0), w2 = lane_load(kernel->weights + group * LANES);
     /* A filler's local problem has no weight and may run off to infinity, which times zero is not zero. */
     const lane_mask filler = lane_eq(lane_load(data), zero);
-    lane u[9], P[9];
+    lane u[9];
     for (int i = 0; i < 9; i++) {
         u[i] = lane_select(filler, zero, Y[i] - Z[i]);
         P[i] = lane_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
     }
     store_lanes(group_dual(kernel, group, 9), 9, u);
+}
+
+/* The same, and g += D^T P. */
+KERNEL_INLINE void tet_prox_finish(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
+                                   const lane Y[9], const lane Z[9], const lane lower[6])
+{
+    lane P[9];
+    tet_prox_dual(kernel, group, data, F, Y, Z, P);
     tet_scatter(kernel->g, group_vertex(kernel, group, 4), P, lower);
 }
 

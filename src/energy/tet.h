@@ -28,6 +28,7 @@
 #define SINEW_TET_H
 
 #include "energy/matrix3.h"
+#include "energy/plan.h"
 #include "math/decompose.h"
 
 enum {
@@ -65,30 +66,62 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
 
+/* ---- Fans of tets (plan.h) ----------------------------------------------------------------- */
+
+/* Where the points but the first of a fan are among the rows of its groups' vertices, and to which of them the edges of
+ * each tet go. */
+static const int tet_fan_row[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
+static const int tet_fan_edge[SINEW_FAN][3] = {{0, 1, 2}, {0, 1, 3}, {0, 3, 4}};
+
+/* Ds of the tets of one fan. */
+KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, lane Ds[][9])
+{
+    lane edge[SINEW_FAN + 2][3];
+    lane_gather_edges(x, vertex, tet_fan_row, fan + 2, edge);
+#pragma GCC unroll 3
+    for (int k = 0; k < fan; k++)
+        for (int i = 0; i < 9; i++)
+            Ds[k][i] = edge[tet_fan_edge[k][i % 3]][i / 3];
+}
+
+/* g += the nodal vectors of the tets of one fan: the columns of f[k], and at their common vertex minus all of them. */
+KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const lane f[][9])
+{
+    lane sum[SINEW_FAN + 2][3];
+    for (int i = 0; i < 9; i++)
+        sum[i % 3][i / 3] = f[0][i];
+    for (int i = 0; fan >= 2 && i < 3; i++) {
+        sum[0][i] += f[1][3 * i];
+        sum[1][i] += f[1][3 * i + 1];
+        sum[3][i] = f[1][3 * i + 2];
+    }
+    for (int i = 0; fan >= 3 && i < 3; i++) {
+        sum[0][i] += f[2][3 * i];
+        sum[3][i] += f[2][3 * i + 1];
+        sum[4][i] = f[2][3 * i + 2];
+    }
+    lane_scatter_balanced(g, vertex, tet_fan_row, fan + 2, (const lane(*)[3])sum);
+}
+
 /* F of one group, whose L is left in lower. */
 KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, lane lower[6],
                                    lane F[9])
 {
-    lane Ds[9];
-    lane_gather_edges(x, vertex, 3, Ds);
+    lane Ds[1][9];
+    tet_gather_fan(x, vertex, 1, Ds);
     load_lanes(data + TET_LOWER * LANES, 6, lower);
-    multiply3_lower(Ds, lower, F);
-}
-
-/* g += the four nodal vectors: the columns of f, and before them f0 = -(f1 + f2 + f3). */
-KERNEL_INLINE void tet_scatter_forces(sinew_real *g, const int32_t *vertex, const lane f[9])
-{
-    const lane columns[3][3] = {{f[0], f[3], f[6]}, {f[1], f[4], f[7]}, {f[2], f[5], f[8]}};
-    lane_scatter_balanced(g, vertex, columns);
+    multiply3_lower(Ds[0], lower, F);
 }
 
 /* g += the forces of P. */
 KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const lane P[9], const lane lower[6])
 {
-    lane f[9];
-    multiply3_lower_t(P, lower, f);
-    tet_scatter_forces(g, vertex, f);
+    lane f[1][9];
+    multiply3_lower_t(P, lower, f[0]);
+    tet_scatter_fan(g, vertex, 1, (const lane(*)[9])f);
 }
+
+/* ---- Tiles ------------------------------------------------------------------------------------ */
 
 /* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a
  * single chain of dependent instructions, longer than what a processor looks ahead; apart, the groups of a loop overlap
@@ -97,11 +130,20 @@ enum {
     TET_TILE = SINEW_POLAR_TILE
 };
 
-/* Groups of the tile that begins with `first` */
-KERNEL_INLINE int32_t tet_tile(const sinew_kernel *kernel, int32_t first)
+/* Groups that a kernel takes at once: fans of one size. */
+typedef struct tet_tile {
+    int32_t first, count;
+    int fan;
+} tet_tile;
+
+/* The tile that begins with group `first`. */
+KERNEL_INLINE tet_tile tet_tile_at(const sinew_kernel *kernel, int32_t first)
 {
-    const int32_t left = kernel->group_count - first;
-    return left < TET_TILE ? left : TET_TILE;
+    const int32_t threes = kernel->threes, twos = threes + kernel->twos;
+    const int fan = first < threes ? 3 : first < twos ? 2 : 1;
+    const int32_t left = (first < threes ? threes : first < twos ? twos : kernel->group_count) - first;
+    const int32_t most = TET_TILE / fan * fan;
+    return (tet_tile){first, left < most ? left : most, fan};
 }
 
 /* Asks for the numbers of a group that comes two tiles later, maybe of the next chunk: the stages of a tile touch them
@@ -116,30 +158,63 @@ KERNEL_INLINE void tet_prefetch(const sinew_kernel *kernel, int32_t group, int d
         (const void *)((uintptr_t)group_vertex(kernel, group, 4) + 2 * TET_TILE * 4 * LANES * sizeof(int32_t)));
 }
 
-KERNEL_INLINE void tet_gather_tile(const sinew_kernel *kernel, int32_t first, int32_t count, int data_count,
+KERNEL_INLINE void tet_gather_fans(const sinew_kernel *kernel, const tet_tile *tile, int fan, int data_count,
                                    lane F[TET_TILE][9])
 {
-    for (int32_t k = 0; k < count; k++) {
-        lane lower[6];
-        tet_prefetch(kernel, first + k, data_count);
-        tet_deformation(kernel->x, group_vertex(kernel, first + k, 4), group_data(kernel, first + k, data_count), lower,
-                        F[k]);
+    for (int32_t k = 0; k < tile->count; k += fan) {
+        lane Ds[SINEW_FAN][9];
+        tet_gather_fan(kernel->x, group_vertex(kernel, tile->first + k, 4), fan, Ds);
+#pragma GCC unroll 3
+        for (int i = 0; i < fan; i++) {
+            const int32_t group = tile->first + k + i;
+            lane lower[6];
+            tet_prefetch(kernel, group, data_count);
+            load_lanes(group_data(kernel, group, data_count) + TET_LOWER * LANES, 6, lower);
+            multiply3_lower(Ds[i], lower, F[k + i]);
+        }
     }
 }
 
-/* g += the forces of w P. */
-KERNEL_INLINE void tet_scatter_tile(const sinew_kernel *kernel, int32_t first, int32_t count, int data_count,
+KERNEL_INLINE void tet_gather_tile(const sinew_kernel *kernel, const tet_tile *tile, int data_count,
+                                   lane F[TET_TILE][9])
+{
+    if (tile->fan == 3)
+        tet_gather_fans(kernel, tile, 3, data_count, F);
+    else if (tile->fan == 2)
+        tet_gather_fans(kernel, tile, 2, data_count, F);
+    else
+        tet_gather_fans(kernel, tile, 1, data_count, F);
+}
+
+KERNEL_INLINE void tet_scatter_fans(const sinew_kernel *kernel, const tet_tile *tile, int fan, int data_count,
+                                    bool weighted, const lane P[TET_TILE][9])
+{
+    for (int32_t k = 0; k < tile->count; k += fan) {
+        lane f[SINEW_FAN][9];
+#pragma GCC unroll 3
+        for (int i = 0; i < fan; i++) {
+            const sinew_real *data = group_data(kernel, tile->first + k + i, data_count);
+            const lane weight = lane_load(data + TET_WEIGHT * LANES);
+            lane lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
+            load_lanes(data + TET_LOWER * LANES, 6, lower);
+            for (int j = 0; weighted && j < 6; j++)
+                lower[j] *= weight;
+            multiply3_lower_t(P[k + i], lower, f[i]);
+        }
+        tet_scatter_fan(kernel->g, group_vertex(kernel, tile->first + k, 4), fan, (const lane(*)[9])f);
+    }
+}
+
+/* g += the forces of w P, or of P. */
+KERNEL_INLINE void tet_scatter_tile(const sinew_kernel *kernel, const tet_tile *tile, int data_count, bool weighted,
                                     const lane P[TET_TILE][9])
 {
-    for (int32_t k = 0; k < count; k++) {
-        const sinew_real *data = group_data(kernel, first + k, data_count);
-        const lane weight = lane_load(data + TET_WEIGHT * LANES);
-        lane lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
-        for (int i = 0; i < 6; i++)
-            lower[i] *= weight;
-        tet_scatter(kernel->g, group_vertex(kernel, first + k, 4), P[k], lower);
-    }
+    if (tile->fan == 3)
+        tet_scatter_fans(kernel, tile, 3, data_count, weighted, P);
+    else if (tile->fan == 2)
+        tet_scatter_fans(kernel, tile, 2, data_count, weighted, P);
+    else
+        tet_scatter_fans(kernel, tile, 1, data_count, weighted, P);
 }
 
 /* Value, and where it is wanted gradient. rotated: NULL, or goes before stress. */
@@ -147,21 +222,22 @@ KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bo
                                   tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    lane tile[TET_TILE][9], R[TET_TILE][9]; /* tile: F, then P */
-    for (int32_t first = 0; first < kernel->group_count; first += TET_TILE) {
-        const int32_t count = tet_tile(kernel, first);
-        tet_gather_tile(kernel, first, count, data_count, tile);
+    lane FP[TET_TILE][9], R[TET_TILE][9]; /* F, then P */
+    tet_tile tile;
+    for (int32_t first = 0; first < kernel->group_count; first += tile.count) {
+        tile = tet_tile_at(kernel, first);
+        tet_gather_tile(kernel, &tile, data_count, FP);
         if (rotated)
-            sinew_polar3_tile(count, (const lane(*)[9])tile, R);
-        for (int32_t k = 0; k < count; k++) {
+            sinew_polar3_tile(tile.count, (const lane(*)[9])FP, R);
+        for (int32_t k = 0; k < tile.count; k++) {
             const sinew_real *data = group_data(kernel, first + k, data_count), *material = data + TET_MATERIAL * LANES;
             const lane weight = lane_load(data);
             lane P[9];
-            value_add(&sum, weight, rotated ? rotated(tile[k], R[k], material, P) : stress(tile[k], material, P));
-            memcpy(tile[k], P, sizeof P);
+            value_add(&sum, weight, rotated ? rotated(FP[k], R[k], material, P) : stress(FP[k], material, P));
+            memcpy(FP[k], P, sizeof P);
         }
         if (scatter)
-            tet_scatter_tile(kernel, first, count, data_count, (const lane(*)[9])tile);
+            tet_scatter_tile(kernel, &tile, data_count, true, (const lane(*)[9])FP);
     }
     return value_total(&sum);
 }

@@ -109,28 +109,30 @@ static inline void lane_gather_point(const sinew_real *x, const int32_t *offset,
 #endif
 }
 
-/* The edges from a group's first vertex to the others: out[c * count + a] is number c of x_(a+1) - x_0. `offset` is
- * [count + 1][LANES]. */
-static inline void lane_gather_edges(const sinew_real *x, const int32_t *offset, int count, lane *out)
+/* The edges from a group's first vertex to others: out[a] is x of row[a] less x of row 0, three lanes. `offset` is
+ * [..][LANES]. */
+static inline void lane_gather_edges(const sinew_real *x, const int32_t *offset, const int *row, int count,
+                                     lane (*out)[3])
 {
 #ifdef LANE_POINTS
     lane first[4], r[4], turned[4];
     points_load(x, offset, first);
+#pragma GCC unroll 8
     for (int a = 0; a < count; a++) {
-        points_load(x, offset + (a + 1) * LANES, r);
+        points_load(x, offset + row[a] * LANES, r);
         for (int i = 0; i < 4; i++)
             r[i] -= first[i];
         points_turn(r, turned);
         for (int c = 0; c < 3; c++)
-            out[c * count + a] = turned[c];
+            out[a][c] = turned[c];
     }
 #else
     lane first[3], other[3];
     lane_gather_point(x, offset, first);
     for (int a = 0; a < count; a++) {
-        lane_gather_point(x, offset + (a + 1) * LANES, other);
+        lane_gather_point(x, offset + row[a] * LANES, other);
         for (int c = 0; c < 3; c++)
-            out[c * count + a] = other[c] - first[c];
+            out[a][c] = other[c] - first[c];
     }
 #endif
 }
@@ -149,26 +151,28 @@ static inline void lane_scatter_point(sinew_real *g, const int32_t *offset, cons
 #endif
 }
 
-/* What a tet's forces are: g[vertex a] += f[a - 1] for a = 1, 2, 3, and minus their sum to vertex 0. `offset` is
- * [4][LANES], f[a] three lanes. */
-static inline void lane_scatter_balanced(sinew_real *g, const int32_t *offset, const lane f[3][3])
+/* Forces that balance: g[row[a]] += f[a], and minus their sum to row 0. `offset` is [..][LANES], f[a] three lanes. */
+static inline void lane_scatter_balanced(sinew_real *g, const int32_t *offset, const int *row, int count,
+                                         const lane (*f)[3])
 {
 #ifdef LANE_POINTS
-    lane r[3][4], sum[4];
-    for (int a = 0; a < 3; a++)
-        points_turn_back(f[a], r[a]);
-    for (int i = 0; i < 4; i++)
-        sum[i] = -(r[0][i] + r[1][i] + r[2][i]);
+    lane r[4], sum[4];
+#pragma GCC unroll 8
+    for (int a = 0; a < count; a++) {
+        points_turn_back(f[a], r);
+        for (int i = 0; i < 4; i++)
+            sum[i] = a == 0 ? -r[i] : sum[i] - r[i];
+        points_add(g, offset + row[a] * LANES, r);
+    }
     points_add(g, offset, sum);
-    for (int a = 0; a < 3; a++)
-        points_add(g, offset + (a + 1) * LANES, r[a]);
 #else
     lane f0[3];
-    for (int i = 0; i < 3; i++)
-        f0[i] = -(f[0][i] + f[1][i] + f[2][i]);
+    for (int a = 0; a < count; a++) {
+        lane_scatter_point(g, offset + row[a] * LANES, f[a]);
+        for (int i = 0; i < 3; i++)
+            f0[i] = a == 0 ? -f[a][i] : f0[i] - f[a][i];
+    }
     lane_scatter_point(g, offset, f0);
-    for (int a = 0; a < 3; a++)
-        lane_scatter_point(g, offset + (a + 1) * LANES, f[a]);
 #endif
 }
 

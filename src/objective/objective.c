@@ -88,6 +88,7 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
                                    sinew_error *error)
 {
     sinew_objective_clear(o);
+    o->lanes = sinew_lanes();
     count_layout(o, batches, batch_count);
     const sinew_allocator *a = &o->allocator;
     o->tasks = sinew_allocate(a, (size_t)o->task_count, sizeof *o->tasks);
@@ -136,12 +137,11 @@ void sinew_objective_drop_tangents(sinew_objective *o)
 
 /* ---- Chunks -------------------------------------------------------------------------------- */
 
-/* Copies the chunk's points of x next to each other. */
-static void gather_points(const sinew_task *task, const sinew_real *x, sinew_real *local)
+/* Copies the chunk's points of x next to each other; zeroes its slots g, unless NULL. */
+static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
+                        sinew_real *g)
 {
-    const int32_t *particle = task->batch->particle + task->chunk->first_slot;
-    for (int32_t i = 0; i < task->chunk->slot_count; i++)
-        memcpy(local + 4 * (size_t)i, x + 4 * (size_t)particle[i], 4 * sizeof *local);
+    o->lanes->slots->copy(x, task->batch->particle + task->chunk->first_slot, task->chunk->slot_count, local, g);
 }
 
 /* Within a parallel region of this file: outside, a caller's own region would number the threads. */
@@ -169,12 +169,10 @@ static void run_task(sinew_objective *o, int32_t index, const task_pass *pass)
     const sinew_energy_ops *ops = task->batch->ops;
     sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
     sinew_real *local = own_scratch(o);
-    gather_points(task, pass->x, local);
     kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
     if (o->tangents)
         kernel.tangent = o->tangents + task->first_tangent;
-    if (pass->what == OP_GRADIENT || pass->what == OP_PRODUCT)
-        memset(kernel.g, 0, 4 * (size_t)task->chunk->slot_count * sizeof *kernel.g);
+    copy_points(o, task, pass->x, local, pass->what == OP_GRADIENT || pass->what == OP_PRODUCT ? kernel.g : NULL);
     if (pass->what == OP_PRODUCT) {
         kernel.p = local;
         ops->product(&kernel);
@@ -211,7 +209,7 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
     sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
     sinew_real *local = o->scratch + (size_t)thread * o->scratch_size;
     size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
-    gather_points(task, q, local);
+    copy_points(o, task, q, local, NULL);
     kernel.x = local;
     kernel.tangent = local + round_up(4 * (size_t)task->chunk->slot_count);
     kernel.blocks = kernel.tangent + round_up(lanes * (size_t)task->batch->ops->tangent_count);
@@ -223,99 +221,43 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
 
 /* ---- Value and gradient -------------------------------------------------------------------- */
 
-/* A point and its unused number in registers of 16 bytes, which every processor of the kind has. */
+static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
+{
+    return (sinew_slot_pass){.first_slot = o->first_slot,
+                             .slots = o->slots,
+                             .values = o->slot_values,
+                             .pinned = o->pinned,
+                             .mass = o->mass,
+                             .out = out};
+}
+
+/* Particles of one piece of a pass. */
 enum {
-    PARTS = 4 * sizeof(sinew_real) / 16
+    PASS_PARTICLES = 512
 };
-typedef sinew_real part __attribute__((vector_size(16), may_alias));
-typedef double pair __attribute__((vector_size(16)));
-typedef struct point {
-    part at[PARTS];
-} point;
 
-/* Numbers c and c + 1 of a point, in double. */
-static inline pair pair_at(const sinew_real *x, int32_t i, size_t c)
+static int32_t pass_end(const sinew_objective *o, int32_t first)
 {
-    const sinew_real *p = x + 4 * (size_t)i + c;
-    return (pair){(double)p[0], (double)p[1]};
-}
-
-/* The sum of the slots of particle i, in their order. */
-static inline point sum_slots(const sinew_objective *o, int32_t i)
-{
-    point s = {0};
-    for (int32_t k = o->first_slot[i]; k < o->first_slot[i + 1]; k++) {
-        const part *slot = (const part *)(o->slot_values + 4 * (size_t)o->slots[k]);
-        for (size_t c = 0; c < PARTS; c++)
-            s.at[c] += slot[c];
-    }
-    return s;
-}
-
-/* s += f, f in double */
-static inline void add_pairs(point *s, pair f01, pair f23)
-{
-#ifdef SINEW_SINGLE
-    s->at[0] += (part){(float)f01[0], (float)f01[1], (float)f23[0], (float)f23[1]};
-#else
-    s->at[0] += f01;
-    s->at[1] += f23;
-#endif
+    return o->particle_count - first < PASS_PARTICLES ? o->particle_count : first + PASS_PARTICLES;
 }
 
 typedef struct term_context {
     const sinew_objective *objective;
-    const sinew_real *q;
-    sinew_real *gradient; /* NULL: values alone */
+    sinew_slot_pass pass;
 } term_context;
 
 /* sums[0] += m |q - q_tilde|^2, and gradient = slots + m/h^2 (q - q_tilde). Pins carry no term of their own. */
 static void dynamic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
-    const sinew_objective *o = t->objective;
-    const double scale = 1 / (o->h * o->h);
-    pair sum01 = {0, 0}, sum23 = {0, 0};
-    for (int32_t i = first; i < last; i++) {
-        point s = {0};
-        if (!o->pinned[i]) {
-            const double m = (double)o->mass[i];
-            const pair d01 = pair_at(t->q, i, 0) - pair_at(o->q_tilde, i, 0);
-            const pair d23 = pair_at(t->q, i, 2) - pair_at(o->q_tilde, i, 2);
-            sum01 += m * d01 * d01;
-            sum23 += m * d23 * d23;
-            if (t->gradient) {
-                s = sum_slots(o, i);
-                add_pairs(&s, m * scale * d01, m * scale * d23);
-            }
-        }
-        if (t->gradient)
-            memcpy(t->gradient + 4 * (size_t)i, &s, sizeof s);
-    }
-    sums[0] += (sum01[0] + sum01[1]) + sum23[0];
+    sums[0] += t->objective->lanes->slots->inertia(&t->pass, first, last);
 }
 
 /* sums[1] -= f . q, and gradient = slots - f. */
 static void quasistatic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
-    const sinew_objective *o = t->objective;
-    pair sum01 = {0, 0}, sum23 = {0, 0};
-    for (int32_t i = first; i < last; i++) {
-        point s = {0};
-        if (!o->pinned[i]) {
-            const pair f01 = pair_at(o->force, i, 0), f23 = pair_at(o->force, i, 2);
-            sum01 += f01 * pair_at(t->q, i, 0);
-            sum23 += f23 * pair_at(t->q, i, 2);
-            if (t->gradient) {
-                s = sum_slots(o, i);
-                add_pairs(&s, -f01, -f23);
-            }
-        }
-        if (t->gradient)
-            memcpy(t->gradient + 4 * (size_t)i, &s, sizeof s);
-    }
-    sums[1] -= (sum01[0] + sum01[1]) + sum23[0];
+    sums[1] -= t->objective->lanes->slots->load(&t->pass, first, last);
 }
 
 /* One pass over the particles: their own terms of g, and the gradient where it is wanted. */
@@ -323,8 +265,12 @@ static double add_own_terms(sinew_objective *o, const sinew_real *q, double elas
                             sinew_terms *terms)
 {
     double sums[2];
-    sinew_sum(o->quasistatic ? quasistatic_terms : dynamic_terms, &(term_context){o, q, gradient}, o->particle_count, 2,
-              sums, o->thread_count);
+    term_context context = {o, slot_pass(o, gradient)};
+    context.pass.q = q;
+    context.pass.other = o->quasistatic ? o->force : o->q_tilde;
+    context.pass.scale = 1 / (o->h * o->h);
+    sinew_sum(o->quasistatic ? quasistatic_terms : dynamic_terms, &context, o->particle_count, 2, sums,
+              o->thread_count);
     sinew_terms all = {sums[0] / (2 * o->h * o->h), elastic + sums[1]};
     if (terms)
         *terms = all;
@@ -358,18 +304,13 @@ void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool pro
 void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real *out)
 {
     run_tasks(o, &(task_pass){.what = OP_PRODUCT, .x = p});
-    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    sinew_slot_pass pass = slot_pass(o, out);
+    pass.q = p;
+    pass.scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
 #pragma omp parallel for schedule(static)                                                                              \
     num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < o->particle_count; i++) {
-        point s = {0};
-        if (!o->pinned[i]) {
-            const double m = (double)o->mass[i] * scale;
-            s = sum_slots(o, i);
-            add_pairs(&s, m * pair_at(p, i, 0), m * pair_at(p, i, 2));
-        }
-        memcpy(out + 4 * (size_t)i, &s, sizeof s);
-    }
+    for (int32_t first = 0; first < o->particle_count; first += PASS_PARTICLES)
+        o->lanes->slots->inertia(&pass, first, pass_end(o, first));
 }
 
 /* Adds the diagonal blocks of a chunk to its particles' sums. */
@@ -437,20 +378,16 @@ void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_
         const sinew_task *task = &o->tasks[t];
         sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
         sinew_real *local = own_scratch(o);
-        gather_points(task, x, local);
         kernel.x = local;
         kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
-        memset(kernel.g, 0, 4 * (size_t)task->chunk->slot_count * sizeof *kernel.g);
+        copy_points(o, task, x, local, kernel.g);
         step(context, t, &kernel);
     }
+    const sinew_slot_pass pass = slot_pass(o, out);
 #pragma omp parallel for schedule(static)                                                                              \
     num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < o->particle_count; i++) {
-        point s = {0};
-        if (!o->pinned[i])
-            s = sum_slots(o, i);
-        memcpy(out + 4 * (size_t)i, &s, sizeof s);
-    }
+    for (int32_t first = 0; first < o->particle_count; first += PASS_PARTICLES)
+        o->lanes->slots->sum(&pass, first, pass_end(o, first));
 }
 
 void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew_real *q, sinew_real *out)
@@ -511,7 +448,7 @@ void sinew_objective_determinants(sinew_objective *o, const sinew_real *q, doubl
         if (!task->batch->ops->determinants)
             continue;
         sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
-        gather_points(task, q, o->scratch);
+        copy_points(o, task, q, o->scratch, NULL);
         kernel.x = o->scratch;
         double low, high;
         int32_t count;

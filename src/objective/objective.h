@@ -36,6 +36,7 @@ typedef struct sinew_objective {
     sinew_allocator allocator;
     int32_t thread_count;
     int32_t particle_count;
+    const sinew_lane_variant *lanes; /* set by build */
 
     /* The step at hand: set by the world before a solve, arrays borrowed. */
     double h;

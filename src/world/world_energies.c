@@ -72,9 +72,10 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
 
 /* Work space while an energy is added. */
 typedef struct draft {
-    int32_t count, n;    /* elements, vertices of one */
-    int32_t *numbers;    /* [count * n] numbers of vertices, when made here */
-    int32_t *particles;  /* [count * n] inside numbers */
+    int32_t count, n;   /* elements, vertices of one */
+    int32_t *numbers;   /* [count * n] numbers of vertices, when made here */
+    int32_t *particles; /* [count * n] inside numbers, tets as the plan has them */
+    sinew_plan plan;
     sinew_real *data;    /* [count * data_count] */
     sinew_real *targets; /* [count * 3] (VERTEX) */
 } draft;
@@ -85,6 +86,7 @@ static void draft_release(const sinew_allocator *allocator, draft *d)
     sinew_release(allocator, d->particles);
     sinew_release(allocator, d->data);
     sinew_release(allocator, d->targets);
+    sinew_plan_release(&d->plan, allocator);
 }
 
 /* The body's own cells that fit the stencil, copied into d->numbers. */
@@ -233,6 +235,9 @@ static sinew_status draft_elements(const sinew_world *world, const sinew_energy_
         return sinew_fail_memory(error, "the elements of an energy");
     status = sinew_world_resolve(world, def->body, def->elements ? def->elements : d->numbers, d->count * d->n,
                                  ops->info.name, d->particles, error);
+    if (status == SINEW_OK && !sinew_plan_create(&d->plan, &world->allocator, d->count, d->n, world->particle_count,
+                                                 ops->info.stencil == SINEW_STENCIL_TET, d->particles))
+        status = sinew_fail_memory(error, "the order of an energy's elements");
     if (status == SINEW_OK && ops->target_slot >= 0)
         status = draft_targets(world, def, d, error);
     for (int32_t e = 0; status == SINEW_OK && e < d->count; e++)
@@ -274,7 +279,7 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
         status = sinew_guide_create(&record.targets, &world->allocator, d.count, d.targets, def->motion, ops->info.name,
                                     error);
     if (status == SINEW_OK) {
-        record.batch = sinew_batch_create(&world->allocator, ops, sinew_lanes_width(), d.count, d.particles, d.data,
+        record.batch = sinew_batch_create(&world->allocator, ops, sinew_lanes_width(), &d.plan, d.particles, d.data,
                                           world->particle_count);
         if (!record.batch || !reserve_energy(world))
             status = sinew_fail_memory(error, "the elements of an energy");

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * slots.c: see slots.h. Sums over particles are taken in double in both precisions.
+ */
+#include "math/slots.h"
+
+#include "math/lanes.h"
+
+typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
+typedef double wide_point __attribute__((vector_size(4 * sizeof(double))));
+
+/* What a particle adds of its own. */
+typedef enum own {
+    OWN_NOTHING,
+    OWN_INERTIA,
+    OWN_INERTIA_FROM_ZERO,
+    OWN_LOAD
+} own;
+
+static inline point load(const sinew_real *x, int32_t i)
+{
+    return *(const point *)(x + 4 * (size_t)i);
+}
+
+static inline void store(sinew_real *x, int32_t i, point value)
+{
+    *(point *)(x + 4 * (size_t)i) = value;
+}
+
+static inline wide_point load_wide(const sinew_real *x, int32_t i)
+{
+    return __builtin_convertvector(load(x, i), wide_point);
+}
+
+static void copy(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g)
+{
+    for (int32_t i = 0; i < count; i++)
+        store(local, i, load(x, particle[i]));
+    if (g)
+        memset(g, 0, 4 * (size_t)count * sizeof *g);
+}
+
+static inline point sum_slots(const sinew_slot_pass *pass, int32_t i)
+{
+    const int32_t end = pass->first_slot[i + 1];
+    point s = {0};
+    for (int32_t k = pass->first_slot[i]; k < end; k++)
+        s += load(pass->values, pass->slots[k]);
+    return s;
+}
+
+/* One loop for all: `what` is known where it is inlined. */
+static inline __attribute__((always_inline)) double run(const sinew_slot_pass *pass, int32_t first, int32_t last,
+                                                        own what)
+{
+    wide_point sum = {0};
+    for (int32_t i = first; i < last; i++) {
+        point out = {0};
+        if (!pass->pinned[i]) {
+            wide_point f = {0};
+            if (what == OWN_INERTIA || what == OWN_INERTIA_FROM_ZERO) {
+                const double m = (double)pass->mass[i];
+                wide_point d = load_wide(pass->q, i);
+                if (what == OWN_INERTIA)
+                    d -= load_wide(pass->other, i);
+                sum += m * d * d;
+                f = m * pass->scale * d;
+            } else if (what == OWN_LOAD) {
+                f = -load_wide(pass->other, i);
+                sum -= f * load_wide(pass->q, i);
+            }
+            if (pass->out)
+                out = sum_slots(pass, i) + __builtin_convertvector(f, point);
+        }
+        if (pass->out)
+            store(pass->out, i, out);
+    }
+    return (sum[0] + sum[1]) + sum[2];
+}
+
+static void sum(const sinew_slot_pass *pass, int32_t first, int32_t last)
+{
+    run(pass, first, last, OWN_NOTHING);
+}
+
+static double inertia(const sinew_slot_pass *pass, int32_t first, int32_t last)
+{
+    return pass->other ? run(pass, first, last, OWN_INERTIA) : run(pass, first, last, OWN_INERTIA_FROM_ZERO);
+}
+
+static double load_terms(const sinew_slot_pass *pass, int32_t first, int32_t last)
+{
+    return run(pass, first, last, OWN_LOAD);
+}
+
+extern const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels);
+const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels) = {
+    .copy = copy, .sum = sum, .inertia = inertia, .load = load_terms};

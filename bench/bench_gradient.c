@@ -4,8 +4,11 @@
  * nanoseconds per tet for each material, at width 1 and with lanes, at one thread and at two; and, apart from memory
  * and from what is done per particle, the kernel alone on one chunk that stays in the first caches.
  *
- * Each lane variant is its own child process, since a process chooses its lanes once. One thread is timed in processor
- * time, two threads on the wall clock.
+ * Each lane variant is its own child process, since a process chooses its lanes once. The children are timed by turns,
+ * and a ratio is the median of the ratios of the turns, so that what slows the machine for a while slows both sides.
+ * One thread is timed in processor time, two threads on the wall clock.
+ *
+ * Usage: bench_gradient [MATERIAL ...]
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +24,20 @@ enum {
     N = 32,
     RUNS = 31,
     CHUNK_RUNS = 50,
+    BURST = 7, /* evaluations of one turn */
     MATERIALS = SINEW_ENERGY_LINEAR + 1
 };
 
 typedef struct figures {
     double threads[2], kernel; /* ns per tet */
 } figures;
+
+/* One material in a child. */
+typedef struct subject {
+    sinew_world *worlds[2]; /* with one thread and with two */
+    sinew_kernel kernel;    /* of the first chunk */
+    sinew_real *x, *g;      /* its points next to each other, as a step copies them */
+} subject;
 
 typedef struct job {
     sinew_objective *objective;
@@ -72,88 +83,190 @@ static sinew_world *make_world(sinew_energy_kind kind, int32_t threads, sinew_er
     return world;
 }
 
-/* The kernel of the first chunk, its points copied next to each other as a step does it. */
-static double measure_kernel(const sinew_world *world)
+static void open_kernel(subject *s)
 {
+    const sinew_world *world = s->worlds[0];
     const sinew_task *task = &world->objective.tasks[0];
     const size_t points = (size_t)task->chunk->slot_count;
-    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
     sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    sinew_real *x = sinew_allocate_zero(&allocator, 4 * points, sizeof *x);
-    sinew_real *g = sinew_allocate_zero(&allocator, 4 * points, sizeof *g);
-    if (!x || !g)
+    s->x = sinew_allocate_zero(&allocator, 4 * points, sizeof *s->x);
+    s->g = sinew_allocate_zero(&allocator, 4 * points, sizeof *s->g);
+    if (!s->x || !s->g)
         exit(1);
     for (size_t i = 0; i < points; i++)
-        memcpy(x + 4 * i, world->q + 4 * (size_t)task->batch->particle[(size_t)task->chunk->first_slot + i],
-               4 * sizeof *x);
-    kernel.x = x;
-    kernel.g = g;
-    job j = {.ops = task->batch->ops, .kernel = &kernel};
-    const double seconds = bench_median_cpu(run_kernel, &j, RUNS);
-    sinew_release(&allocator, x);
-    sinew_release(&allocator, g);
-    return 1e9 * seconds / (CHUNK_RUNS * (double)(task->chunk->group_count * task->batch->width));
+        memcpy(s->x + 4 * i, world->q + 4 * (size_t)task->batch->particle[(size_t)task->chunk->first_slot + i],
+               4 * sizeof *s->x);
+    s->kernel = sinew_batch_kernel(task->batch, task->chunk);
+    s->kernel.x = s->x;
+    s->kernel.g = s->g;
 }
 
-static void measure(sinew_energy_kind kind, figures *f)
+static void open_subject(subject *s, sinew_energy_kind kind)
 {
-    for (int32_t threads = 1; threads <= 2; threads++) {
+    for (int i = 0; i < 2; i++) {
         sinew_error error;
-        sinew_world *world = make_world(kind, threads, &error);
-        if (!world || sinew_world_prepare(world, &error) != SINEW_OK) {
+        s->worlds[i] = make_world(kind, i + 1, &error);
+        if (!s->worlds[i] || sinew_world_prepare(s->worlds[i], &error) != SINEW_OK) {
             fprintf(stderr, "%s\n", error.text);
             exit(1);
         }
-        job j = {&world->objective, world->q, world->solve.gradient, NULL, NULL};
-        double seconds = threads == 1 ? bench_median_cpu(run_gradient, &j, RUNS) : bench_median(run_gradient, &j, RUNS);
-        f->threads[threads - 1] = 1e9 * seconds / (5.0 * (N - 1) * (N - 1) * (N - 1));
-        if (threads == 1)
-            f->kernel = measure_kernel(world);
-        sinew_world_destroy(world);
     }
+    open_kernel(s);
 }
 
-/* Measures every material with these lanes in a child. */
-static void measure_variant(const char *lanes, figures results[MATERIALS])
+static void close_subject(subject *s)
 {
-    int ends[2];
-    size_t size = MATERIALS * sizeof *results;
-    if (pipe(ends) != 0)
-        exit(1);
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("SINEW_LANES", lanes, 1);
-        for (int kind = 0; kind < MATERIALS; kind++)
-            measure((sinew_energy_kind)kind, &results[kind]);
-        _exit(write(ends[1], results, size) == (ssize_t)size ? 0 : 1);
-    }
-    close(ends[1]);
-    if (read(ends[0], results, size) != (ssize_t)size)
-        exit(1);
-    close(ends[0]);
-    waitpid(child, NULL, 0);
+    sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    sinew_release(&allocator, s->x);
+    sinew_release(&allocator, s->g);
+    for (int i = 0; i < 2; i++)
+        sinew_world_destroy(s->worlds[i]);
 }
 
-int main(void)
+/* One turn: the median of a burst, which starts with one to warm up. */
+static figures measure(const subject *s)
+{
+    figures f = {0};
+    for (int i = 1; i >= 0; i--) {
+        sinew_world *world = s->worlds[i];
+        job j = {&world->objective, world->q, world->solve.gradient, NULL, NULL};
+        const double seconds = i == 0 ? bench_median_cpu(run_gradient, &j, BURST) : bench_median(run_gradient, &j, BURST);
+        f.threads[i] = 1e9 * seconds / (5.0 * (N - 1) * (N - 1) * (N - 1));
+    }
+    const sinew_task *task = &s->worlds[0]->objective.tasks[0];
+    job j = {.ops = task->batch->ops, .kernel = &s->kernel};
+    int32_t elements = task->batch->element_count; /* all in the chunk, or as many as a chunk has */
+    if (elements > SINEW_CHUNK_ELEMENTS)
+        elements = SINEW_CHUNK_ELEMENTS;
+    f.kernel = 1e9 * bench_median_cpu(run_kernel, &j, 1) / (CHUNK_RUNS * (double)elements);
+    return f;
+}
+
+/* ---- Children ---------------------------------------------------------------------------------- */
+
+enum {
+    TURN = -1, /* else the number of a material to open */
+    LEAVE = -2
+};
+
+typedef struct child {
+    int orders, answers; /* ends of pipes */
+    pid_t pid;
+} child;
+
+static void transfer(ssize_t done, size_t size)
+{
+    if (done != (ssize_t)size)
+        exit(1);
+}
+
+static void serve(int orders, int answers)
+{
+    subject s = {0};
+    for (;;) {
+        int32_t order;
+        transfer(read(orders, &order, sizeof order), sizeof order);
+        if (order != TURN && s.x)
+            close_subject(&s);
+        if (order == LEAVE)
+            _exit(0);
+        if (order != TURN)
+            open_subject(&s, (sinew_energy_kind)order);
+        const figures f = order == TURN ? measure(&s) : (figures){0};
+        transfer(write(answers, &f, sizeof f), sizeof f);
+    }
+}
+
+static child start_child(const char *lanes)
+{
+    int orders[2], answers[2];
+    if (pipe(orders) != 0 || pipe(answers) != 0)
+        exit(1);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        setenv("SINEW_LANES", lanes, 1);
+        close(orders[1]);
+        serve(orders[0], answers[1]);
+    }
+    close(orders[0]);
+    close(answers[1]);
+    return (child){orders[1], answers[0], pid};
+}
+
+static figures ask(const child *c, int32_t order)
+{
+    figures f;
+    transfer(write(c->orders, &order, sizeof order), sizeof order);
+    transfer(read(c->answers, &f, sizeof f), sizeof f);
+    return f;
+}
+
+static void end_child(const child *c)
+{
+    const int32_t order = LEAVE;
+    transfer(write(c->orders, &order, sizeof order), sizeof order);
+    waitpid(c->pid, NULL, 0);
+}
+
+/* ---- Table ------------------------------------------------------------------------------------- */
+
+enum {
+    SCALAR,
+    SCALAR_KERNEL,
+    WIDE,
+    WIDE_KERNEL,
+    WIDE_TWO,
+    RATIO,
+    KERNEL_RATIO,
+    TWO_RATIO,
+    COLUMNS
+};
+
+static void compare(const child children[2], sinew_energy_kind kind)
+{
+    double values[COLUMNS][RUNS], middle[COLUMNS];
+    for (int i = 0; i < 2; i++)
+        ask(&children[i], (int32_t)kind);
+    for (int run = 0; run < RUNS; run++) {
+        const figures one = ask(&children[0], TURN), wide = ask(&children[1], TURN);
+        values[SCALAR][run] = one.threads[0];
+        values[SCALAR_KERNEL][run] = one.kernel;
+        values[WIDE][run] = wide.threads[0];
+        values[WIDE_KERNEL][run] = wide.kernel;
+        values[WIDE_TWO][run] = wide.threads[1];
+        values[RATIO][run] = one.threads[0] / wide.threads[0];
+        values[KERNEL_RATIO][run] = one.kernel / wide.kernel;
+        values[TWO_RATIO][run] = wide.threads[0] / wide.threads[1];
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        middle[i] = bench_middle(values[i], RUNS);
+    printf("%-20s %10.1f %10.1f %9.2fx %10.1f %9.2fx %23.1f %7.1f %6.2fx\n", sinew_get_energy_info(kind)->name,
+           middle[SCALAR], middle[WIDE], middle[RATIO], middle[WIDE_TWO], middle[TWO_RATIO], middle[SCALAR_KERNEL],
+           middle[WIDE_KERNEL], middle[KERNEL_RATIO]);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
 {
     int32_t count;
     const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
-    figures scalar[MATERIALS], lanes[MATERIALS];
     const sinew_lane_variant *best = variants[count - 1]; /* scalar: any processor has it */
     for (int32_t i = count - 1; i >= 0; i--)
         if (variants[i]->usable())
             best = variants[i];
-    measure_variant("scalar", scalar);
-    measure_variant(best->name, lanes);
+    const child children[2] = {start_child("scalar"), start_child(best->name)};
     printf("value + gradient, n = %d block, " SINEW_PRECISION ", ns per tet (median of %d)\n", N, RUNS);
     printf("%-20s %10s %10s %10s %10s %10s   kernel alone: %7s %7s %7s\n", "", "width 1", best->name, "ratio",
            "2 threads", "ratio", "width 1", best->name, "ratio");
+    fflush(stdout);
     for (int kind = 0; kind < MATERIALS; kind++) {
-        const figures *one = &scalar[kind], *wide = &lanes[kind];
-        printf("%-20s %10.1f %10.1f %9.2fx %10.1f %9.2fx %23.1f %7.1f %6.2fx\n",
-               sinew_get_energy_info((sinew_energy_kind)kind)->name, one->threads[0], wide->threads[0],
-               one->threads[0] / wide->threads[0], wide->threads[1], wide->threads[0] / wide->threads[1], one->kernel,
-               wide->kernel, one->kernel / wide->kernel);
+        bool wanted = argc < 2;
+        for (int i = 1; i < argc; i++)
+            wanted |= strcmp(argv[i], sinew_get_energy_info((sinew_energy_kind)kind)->name) == 0;
+        if (wanted)
+            compare(children, (sinew_energy_kind)kind);
     }
+    for (int i = 0; i < 2; i++)
+        end_child(&children[i]);
     return 0;
 }

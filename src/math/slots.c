@@ -40,11 +40,13 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
         memset(g, 0, 4 * (size_t)count * sizeof *g);
 }
 
+/* Most particles have one slot or two, in no order that a processor could guess: both are loaded, be it a zero. */
 static inline point sum_slots(const sinew_slot_pass *pass, int32_t i)
 {
-    const int32_t end = pass->first_slot[i + 1];
-    point s = {0};
-    for (int32_t k = pass->first_slot[i]; k < end; k++)
+    const int32_t begin = pass->first_slot[i], end = pass->first_slot[i + 1], zero = pass->slot_count;
+    point s = load(pass->values, pass->slots[end > begin ? begin : zero]);
+    s += load(pass->values, pass->slots[end > begin + 1 ? begin + 1 : zero]);
+    for (int32_t k = begin + 2; k < end; k++)
         s += load(pass->values, pass->slots[k]);
     return s;
 }

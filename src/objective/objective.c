@@ -82,6 +82,8 @@ static void fill_slots(sinew_objective *o)
     /* The second pass moved every start to its successor's. */
     memmove(o->first_slot + 1, o->first_slot, (size_t)o->particle_count * sizeof(int32_t));
     o->first_slot[0] = 0;
+    o->slots[o->slot_count] = o->slot_count;
+    memset(o->slot_values + 4 * (size_t)o->slot_count, 0, 4 * sizeof *o->slot_values);
 }
 
 sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count,
@@ -93,8 +95,8 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     const sinew_allocator *a = &o->allocator;
     o->tasks = sinew_allocate(a, (size_t)o->task_count, sizeof *o->tasks);
     o->first_slot = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_slot);
-    o->slots = sinew_allocate(a, (size_t)o->slot_count, sizeof *o->slots);
-    o->slot_values = sinew_allocate(a, 4 * (size_t)o->slot_count, sizeof *o->slot_values);
+    o->slots = sinew_allocate(a, (size_t)o->slot_count + 1, sizeof *o->slots);
+    o->slot_values = sinew_allocate(a, 4 * ((size_t)o->slot_count + 1), sizeof *o->slot_values);
     o->task_values = sinew_allocate(a, (size_t)o->task_count, sizeof *o->task_values);
     o->scratch = sinew_allocate(a, (size_t)o->thread_count * o->scratch_size, sizeof *o->scratch);
     if (!o->tasks || !o->first_slot || !o->slots || !o->slot_values || !o->task_values || !o->scratch) {
@@ -226,6 +228,7 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
     return (sinew_slot_pass){.first_slot = o->first_slot,
                              .slots = o->slots,
                              .values = o->slot_values,
+                             .slot_count = o->slot_count,
                              .pinned = o->pinned,
                              .mass = o->mass,
                              .out = out};

@@ -50,12 +50,12 @@ typedef struct sinew_objective {
     int32_t task_count, slot_count;
     sinew_task *tasks;    /* [task_count] */
     int32_t *first_slot;  /* [particle_count + 1] into slots */
-    int32_t *slots;       /* [slot_count] the slots of each particle, ascending */
+    int32_t *slots;       /* [slot_count + 1] the slots of each particle, ascending; then slot_count */
     size_t tangent_total; /* reals in all tangents */
     size_t scratch_size;  /* reals of one thread's scratch */
 
     /* Work space. */
-    sinew_real *slot_values; /* [slot_count][4] */
+    sinew_real *slot_values; /* [slot_count + 1][4] the last is zero */
     double *task_values;     /* [task_count] */
     sinew_real *scratch;     /* [thread_count][scratch_size] */
     sinew_real *tangents;    /* [tangent_total], NULL until sinew_objective_need_tangents */

@@ -130,7 +130,8 @@ static figures measure(const subject *s)
     for (int i = 1; i >= 0; i--) {
         sinew_world *world = s->worlds[i];
         job j = {&world->objective, world->q, world->solve.gradient, NULL, NULL};
-        const double seconds = i == 0 ? bench_median_cpu(run_gradient, &j, BURST) : bench_median(run_gradient, &j, BURST);
+        const double seconds =
+            i == 0 ? bench_median_cpu(run_gradient, &j, BURST) : bench_median(run_gradient, &j, BURST);
         f.threads[i] = 1e9 * seconds / (5.0 * (N - 1) * (N - 1) * (N - 1));
     }
     const sinew_task *task = &s->worlds[0]->objective.tasks[0];

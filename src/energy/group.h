@@ -19,42 +19,33 @@
 #endif
 
 /* Values are summed in double in both precisions, because a line search compares sums that differ by less than a float
- * can tell. A lane of floats is summed as two halves, each as wide as a register when it has become double. */
+ * can tell. A lane of floats is summed four by four. */
 #if LANES == 1
-enum {
-    SUM_PARTS = 1
-};
-typedef sinew_real sum_part;
-typedef double sum_wide;
+typedef double sum_part;
 #elif defined(SINEW_SINGLE)
-enum {
-    SUM_PARTS = 2
-};
-typedef float sum_part __attribute__((vector_size(LANES / 2 * sizeof(float))));
-typedef double sum_wide __attribute__((vector_size(LANES / 2 * sizeof(double))));
+typedef lane_wide sum_part;
 #else
-enum {
-    SUM_PARTS = 1
-};
 typedef lane sum_part;
-typedef lane sum_wide;
 #endif
+enum {
+    SUM_PARTS = LANES * sizeof(double) / sizeof(sum_part)
+};
 
 typedef struct value_sum {
-    sum_wide part[SUM_PARTS];
+    sum_part part[SUM_PARTS];
 } value_sum;
 
 /* sum += weight * psi, and nothing for elements that only fill up a group, whatever their psi. */
 KERNEL_INLINE void value_add(value_sum *sum, lane weight, lane psi)
 {
     const lane energy = lane_select(lane_eq(weight, lane_set(0)), lane_set(0), weight * psi);
-    sum_part part[SUM_PARTS];
+#if LANES > 1 && defined(SINEW_SINGLE)
+    lane_four part[SUM_PARTS];
     memcpy(part, &energy, sizeof part);
     for (int i = 0; i < SUM_PARTS; i++)
-#if LANES == 1
-        sum->part[i] += (double)part[i];
+        sum->part[i] += lane_widen(part[i]);
 #else
-        sum->part[i] += __builtin_convertvector(part[i], sum_wide);
+    sum->part[0] += energy;
 #endif
 }
 

@@ -7,7 +7,6 @@
 #include "math/lanes.h"
 
 typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
-typedef double wide_point __attribute__((vector_size(4 * sizeof(double))));
 
 /* What a particle adds of its own. */
 typedef enum own {
@@ -27,9 +26,13 @@ static inline void store(sinew_real *x, int32_t i, point value)
     *(point *)(x + 4 * (size_t)i) = value;
 }
 
-static inline wide_point load_wide(const sinew_real *x, int32_t i)
+static inline lane_wide load_wide(const sinew_real *x, int32_t i)
 {
-    return __builtin_convertvector(load(x, i), wide_point);
+#ifdef SINEW_SINGLE
+    return lane_widen(load(x, i));
+#else
+    return load(x, i);
+#endif
 }
 
 static void copy(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g)
@@ -40,29 +43,28 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
         memset(g, 0, 4 * (size_t)count * sizeof *g);
 }
 
-/* Most particles have one slot or two, in no order that a processor could guess: both are loaded, be it a zero. */
+/* Most particles have one slot or two, in no order that a processor could guess: so two are always added. */
 static inline point sum_slots(const sinew_slot_pass *pass, int32_t i)
 {
-    const int32_t begin = pass->first_slot[i], end = pass->first_slot[i + 1], zero = pass->slot_count;
-    point s = load(pass->values, pass->slots[end > begin ? begin : zero]);
-    s += load(pass->values, pass->slots[end > begin + 1 ? begin + 1 : zero]);
-    for (int32_t k = begin + 2; k < end; k++)
-        s += load(pass->values, pass->slots[k]);
+    point s = load(pass->values, pass->slots[i][0]) + load(pass->values, pass->slots[i][1]);
+    for (int32_t k = pass->first_more[i]; k < pass->first_more[i + 1]; k++)
+        s += load(pass->values, pass->more[k]);
     return s;
 }
 
 /* One loop for all: `what` is known where it is inlined. */
-static inline __attribute__((always_inline)) double run(const sinew_slot_pass *pass, int32_t first, int32_t last,
+static inline __attribute__((always_inline)) double run(const sinew_slot_pass *given, int32_t first, int32_t last,
                                                         own what)
 {
-    wide_point sum = {0};
+    const sinew_slot_pass copied = *given, *pass = &copied; /* what is stored might else change it */
+    lane_wide sum = {0};
     for (int32_t i = first; i < last; i++) {
         point out = {0};
         if (!pass->pinned[i]) {
-            wide_point f = {0};
+            lane_wide f = {0};
             if (what == OWN_INERTIA || what == OWN_INERTIA_FROM_ZERO) {
                 const double m = (double)pass->mass[i];
-                wide_point d = load_wide(pass->q, i);
+                lane_wide d = load_wide(pass->q, i);
                 if (what == OWN_INERTIA)
                     d -= load_wide(pass->other, i);
                 sum += m * d * d;

@@ -13,12 +13,12 @@
 
 /* One pass over particles. Pinned ones get a zero and add nothing. */
 typedef struct sinew_slot_pass {
-    const int32_t *first_slot; /* [particle_count + 1] into slots */
-    const int32_t *slots;      /* [slot_count + 1] the last is slot_count itself */
-    const sinew_real *values;  /* [slot_count + 1][4] the last is zero */
-    int32_t slot_count;
-    const uint8_t *pinned;    /* [particle_count] */
-    const sinew_real *mass;   /* [particle_count] */
+    const int32_t (*slots)[2]; /* [particle_count] the first two, where there are fewer that of a zero */
+    const int32_t *first_more; /* [particle_count + 1] into more */
+    const int32_t *more;       /* the other slots */
+    const sinew_real *values;  /* [slot][4] */
+    const uint8_t *pinned;     /* [particle_count] */
+    const sinew_real *mass;    /* [particle_count] */
     const sinew_real *q;
     const sinew_real *other; /* inertia: NULL, or what q is measured from; load: forces */
     double scale;            /* of inertia */

@@ -60,29 +60,43 @@ static void fill_tasks(sinew_objective *o, sinew_batch *const *batches, int32_t 
     }
 }
 
+/* Gives a particle one more slot: into its first two places, or `more`. */
+static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
+{
+    int32_t *two = o->slots[particle];
+    if (two[0] == o->slot_count)
+        two[0] = slot;
+    else if (two[1] == o->slot_count)
+        two[1] = slot;
+    else
+        o->more[o->first_more[particle]++] = slot;
+}
+
 /* Counting sort of all slots by particle; within a particle they stay in order. */
 static void fill_slots(sinew_objective *o)
 {
-    memset(o->first_slot, 0, ((size_t)o->particle_count + 1) * sizeof(int32_t));
+    const int32_t n = o->particle_count;
+    memset(o->first_more, 0, ((size_t)n + 1) * sizeof(int32_t));
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t t = 0; t < o->task_count; t++) {
             const sinew_task *task = &o->tasks[t];
             const int32_t *particle = task->batch->particle + task->chunk->first_slot;
             for (int32_t i = 0; i < task->chunk->slot_count; i++) {
                 if (pass == 0)
-                    o->first_slot[particle[i] + 1]++;
+                    o->first_more[particle[i] + 1]++;
                 else
-                    o->slots[o->first_slot[particle[i]]++] = task->first_slot + i;
+                    add_slot(o, particle[i], task->first_slot + i);
             }
         }
-        if (pass == 0)
-            for (int32_t i = 0; i < o->particle_count; i++)
-                o->first_slot[i + 1] += o->first_slot[i];
+        for (int32_t i = 0; pass == 0 && i < n; i++) {
+            const int32_t count = o->first_more[i + 1];
+            o->slots[i][0] = o->slots[i][1] = o->slot_count;
+            o->first_more[i + 1] = o->first_more[i] + (count > 2 ? count - 2 : 0);
+        }
     }
     /* The second pass moved every start to its successor's. */
-    memmove(o->first_slot + 1, o->first_slot, (size_t)o->particle_count * sizeof(int32_t));
-    o->first_slot[0] = 0;
-    o->slots[o->slot_count] = o->slot_count;
+    memmove(o->first_more + 1, o->first_more, (size_t)n * sizeof(int32_t));
+    o->first_more[0] = 0;
     memset(o->slot_values + 4 * (size_t)o->slot_count, 0, 4 * sizeof *o->slot_values);
 }
 
@@ -94,12 +108,13 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     count_layout(o, batches, batch_count);
     const sinew_allocator *a = &o->allocator;
     o->tasks = sinew_allocate(a, (size_t)o->task_count, sizeof *o->tasks);
-    o->first_slot = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_slot);
-    o->slots = sinew_allocate(a, (size_t)o->slot_count + 1, sizeof *o->slots);
+    o->slots = sinew_allocate(a, (size_t)o->particle_count, sizeof *o->slots);
+    o->first_more = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_more);
+    o->more = sinew_allocate(a, (size_t)o->slot_count, sizeof *o->more);
     o->slot_values = sinew_allocate(a, 4 * ((size_t)o->slot_count + 1), sizeof *o->slot_values);
     o->task_values = sinew_allocate(a, (size_t)o->task_count, sizeof *o->task_values);
     o->scratch = sinew_allocate(a, (size_t)o->thread_count * o->scratch_size, sizeof *o->scratch);
-    if (!o->tasks || !o->first_slot || !o->slots || !o->slot_values || !o->task_values || !o->scratch) {
+    if (!o->tasks || !o->slots || !o->first_more || !o->more || !o->slot_values || !o->task_values || !o->scratch) {
         sinew_objective_clear(o);
         return sinew_fail_memory(error, "the objective's work space");
     }
@@ -112,14 +127,16 @@ void sinew_objective_clear(sinew_objective *o)
 {
     const sinew_allocator *a = &o->allocator;
     sinew_release(a, o->tasks);
-    sinew_release(a, o->first_slot);
     sinew_release(a, o->slots);
+    sinew_release(a, o->first_more);
+    sinew_release(a, o->more);
     sinew_release(a, o->slot_values);
     sinew_release(a, o->task_values);
     sinew_release(a, o->scratch);
     sinew_release(a, o->tangents);
     o->tasks = NULL;
-    o->first_slot = o->slots = NULL;
+    o->slots = NULL;
+    o->first_more = o->more = NULL;
     o->slot_values = o->scratch = o->tangents = NULL;
     o->task_values = NULL;
 }
@@ -225,10 +242,10 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
 
 static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
 {
-    return (sinew_slot_pass){.first_slot = o->first_slot,
-                             .slots = o->slots,
+    return (sinew_slot_pass){.slots = (const int32_t(*)[2])o->slots,
+                             .first_more = o->first_more,
+                             .more = o->more,
                              .values = o->slot_values,
-                             .slot_count = o->slot_count,
                              .pinned = o->pinned,
                              .mass = o->mass,
                              .out = out};

@@ -49,8 +49,9 @@ typedef struct sinew_objective {
     /* Topology: fixed between calls of sinew_objective_build. */
     int32_t task_count, slot_count;
     sinew_task *tasks;    /* [task_count] */
-    int32_t *first_slot;  /* [particle_count + 1] into slots */
-    int32_t *slots;       /* [slot_count + 1] the slots of each particle, ascending; then slot_count */
+    int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; slot_count, a zero, for none */
+    int32_t *first_more;  /* [particle_count + 1] into more */
+    int32_t *more;        /* [slot_count] the other slots of each particle, ascending */
     size_t tangent_total; /* reals in all tangents */
     size_t scratch_size;  /* reals of one thread's scratch */
 

@@ -146,16 +146,21 @@ KERNEL_INLINE tet_tile tet_tile_at(const sinew_kernel *kernel, int32_t first)
     return (tet_tile){first, left < most ? left : most, fan};
 }
 
-/* Asks for the numbers of a group that comes two tiles later, maybe of the next chunk: the stages of a tile touch them
- * in an order that the processor does not foresee. May be past the end, so it is an address and no pointer. */
-KERNEL_INLINE void tet_prefetch(const sinew_kernel *kernel, int32_t group, int data_count)
+/* Asks for `size` bytes. Maybe past the end of what there is, so it is an address and no pointer. */
+KERNEL_INLINE void tet_prefetch(uintptr_t address, uintptr_t size)
 {
-    const uintptr_t size = (uintptr_t)data_count * sizeof(lane);
-    const uintptr_t data = (uintptr_t)group_data(kernel, group, data_count) + 2 * TET_TILE * size;
     for (uintptr_t line = 0; line < size; line += 64)
-        __builtin_prefetch((const void *)(data + line));
-    __builtin_prefetch(
-        (const void *)((uintptr_t)group_vertex(kernel, group, 4) + 2 * TET_TILE * 4 * LANES * sizeof(int32_t)));
+        __builtin_prefetch((const void *)(address + line));
+}
+
+/* Asks for the numbers of a group that comes two tiles later, maybe of the next chunk: the stages of a tile touch them
+ * in an order that the processor does not foresee. Of the later groups of a fan only the last vertex is read. */
+KERNEL_INLINE void tet_prefetch_group(const sinew_kernel *kernel, int32_t group, int data_count, bool later)
+{
+    const uintptr_t data = (uintptr_t)data_count * sizeof(lane), row = LANES * sizeof(int32_t);
+    tet_prefetch((uintptr_t)group_data(kernel, group, data_count) + 2 * TET_TILE * data, data);
+    tet_prefetch((uintptr_t)group_vertex(kernel, group, 4) + (2 * TET_TILE * 4 + (later ? 3 : 0)) * row,
+                 later ? row : 4 * row);
 }
 
 KERNEL_INLINE void tet_gather_fans(const sinew_kernel *kernel, const tet_tile *tile, int fan, int data_count,
@@ -168,7 +173,7 @@ KERNEL_INLINE void tet_gather_fans(const sinew_kernel *kernel, const tet_tile *t
         for (int i = 0; i < fan; i++) {
             const int32_t group = tile->first + k + i;
             lane lower[6];
-            tet_prefetch(kernel, group, data_count);
+            tet_prefetch_group(kernel, group, data_count, i > 0);
             load_lanes(group_data(kernel, group, data_count) + TET_LOWER * LANES, 6, lower);
             multiply3_lower(Ds[i], lower, F[k + i]);
         }

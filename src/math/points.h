@@ -24,8 +24,8 @@ static inline void points_load(const sinew_real *x, const int32_t *offset, lane 
 #ifdef LANE_AVX2_DOUBLE
         r[i] = (lane)_mm256_load_pd(p);
 #else
-        r[i] = (lane)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(p)),
-                                          _mm_load_ps(x + (size_t)offset[i + 4]), 1);
+        r[i] = (lane)_mm256_blend_ps(_mm256_castps128_ps256(_mm_load_ps(p)),
+                                     _mm256_broadcast_ps((const __m128 *)(x + (size_t)offset[i + 4])), 0xf0);
 #endif
     }
 }
@@ -155,25 +155,14 @@ static inline void lane_scatter_point(sinew_real *g, const int32_t *offset, cons
 static inline void lane_scatter_balanced(sinew_real *g, const int32_t *offset, const int *row, int count,
                                          const lane (*f)[3])
 {
-#ifdef LANE_POINTS
-    lane r[4], sum[4];
-#pragma GCC unroll 8
-    for (int a = 0; a < count; a++) {
-        points_turn_back(f[a], r);
-        for (int i = 0; i < 4; i++)
-            sum[i] = a == 0 ? -r[i] : sum[i] - r[i];
-        points_add(g, offset + row[a] * LANES, r);
-    }
-    points_add(g, offset, sum);
-#else
     lane f0[3];
+#pragma GCC unroll 8
     for (int a = 0; a < count; a++) {
         lane_scatter_point(g, offset + row[a] * LANES, f[a]);
         for (int i = 0; i < 3; i++)
             f0[i] = a == 0 ? -f[a][i] : f0[i] - f[a][i];
     }
     lane_scatter_point(g, offset, f0);
-#endif
 }
 
 /* As lane_gather_point, with all four numbers of a point. */

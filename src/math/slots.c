@@ -37,6 +37,7 @@ static inline lane_wide load_wide(const sinew_real *x, int32_t i)
 
 static void copy(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g)
 {
+#pragma GCC unroll 4
     for (int32_t i = 0; i < count; i++)
         store(local, i, load(x, particle[i]));
     if (g)

@@ -15,7 +15,11 @@
 
 /* Below these sizes waking other threads costs more than it saves. */
 #define SINEW_PARALLEL_PARTICLES 8192
-#define SINEW_PARALLEL_TASKS     8
+#ifdef SINEW_SINGLE
+#define SINEW_PARALLEL_TASKS 4 /* of twice as many elements */
+#else
+#define SINEW_PARALLEL_TASKS 8
+#endif
 
 double sinew_dot(const sinew_real *a, const sinew_real *b, int32_t count, int32_t thread_count); /* a . b */
 double sinew_norm(const sinew_real *a, int32_t count, int32_t thread_count);                     /* |a| */

@@ -18,8 +18,13 @@
 
 #include "base/base.h"
 
-#define SINEW_CHUNK_ELEMENTS 1024 /* a multiple of every lane width */
-#define SINEW_FAN            3    /* elements of a fan, at most */
+/* As many as leave room in a first cache of 32 KiB for their points and for what is added to them. */
+#ifdef SINEW_SINGLE
+#define SINEW_CHUNK_ELEMENTS 2048
+#else
+#define SINEW_CHUNK_ELEMENTS 1024
+#endif
+#define SINEW_FAN 3 /* elements of a fan, at most */
 
 typedef struct sinew_plan {
     int32_t element_count, chunk_count;

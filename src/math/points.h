@@ -48,13 +48,13 @@ static inline void points_add(sinew_real *x, const int32_t *offset, const lane r
 #ifdef LANE_AVX2_DOUBLE
     for (int i = 0; i < 4; i++) {
         double *p = x + (size_t)offset[i];
-        _mm256_store_pd(p, _mm256_add_pd(_mm256_load_pd(p), (__m256d)r[i]));
+        _mm256_store_pd(p, _mm256_add_pd((__m256d)r[i], _mm256_load_pd(p)));
     }
 #else
     for (int i = 0; i < 8; i++) {
         float *p = x + (size_t)offset[i];
         __m128 part = i < 4 ? _mm256_castps256_ps128((__m256)r[i & 3]) : _mm256_extractf128_ps((__m256)r[i & 3], 1);
-        _mm_store_ps(p, _mm_add_ps(_mm_load_ps(p), part));
+        _mm_store_ps(p, _mm_add_ps(part, _mm_load_ps(p)));
     }
 #endif
 }

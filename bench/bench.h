@@ -72,6 +72,40 @@ static inline double bench_least(bench_body *body, void *context, double budget)
     return least;
 }
 
+/* Some 10 us of multiply-adds in registers. */
+static inline double bench_arithmetic(int seed)
+{
+    double a[8], sum = 0;
+    for (int i = 0; i < 8; i++)
+        a[i] = 1 + 1e-3 * (seed + i);
+    for (int k = 0; k < 4000; k++)
+        for (int i = 0; i < 8; i++)
+            a[i] = a[i] * 0.999999 + 1e-6;
+    for (int i = 0; i < 8; i++)
+        sum += a[i];
+    return sum;
+}
+
+/* How much faster two threads are than one at arithmetic, taking pieces one by one: two where both have a core. */
+static inline double bench_two_threads(void)
+{
+    double seconds[2], ratios[9];
+    volatile double sink = 0;
+    for (int run = 0; run < 9; run++) {
+        for (int threads = 1; threads <= 2; threads++) {
+            double sum = 0;
+            const double began = sinew_seconds();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : sum)
+            for (int piece = 0; piece < 200; piece++)
+                sum += bench_arithmetic(piece);
+            seconds[threads - 1] = sinew_seconds() - began;
+            sink += sum;
+        }
+        ratios[run] = seconds[0] / seconds[1];
+    }
+    return bench_middle(ratios, 9);
+}
+
 /* The median in processor time: for one thread. */
 static inline double bench_median_cpu(bench_body *body, void *context, int runs)
 {

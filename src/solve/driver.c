@@ -77,6 +77,8 @@ void sinew_solve_evaluate(sinew_solve *s)
     if (s->gradient_known)
         return;
     sinew_objective *o = s->objective;
+    if (s->ops->settle)
+        s->ops->settle(s);
     sinew_objective_gradient(o, s->q, s->gradient, &s->terms);
     s->residual = sinew_norm(s->gradient, o->particle_count, o->thread_count);
     s->gradient_known = true;

@@ -90,6 +90,7 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
     .release = sinew_sweeping_release,
     .begin = sinew_sweeping_begin,
     .iterate = sinew_sweeping_iterate,
+    .settle = sinew_sweeping_settle,
     .multipliers = sinew_sweeping_multipliers,
     .colours = sinew_sweeping_colours,
 };

@@ -27,6 +27,9 @@ typedef struct sinew_solver_ops {
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
+    /* Optional, of a solver whose iterations move a copy of its own: brings s->q up to date. Called before q is read.
+     */
+    void (*settle)(sinew_solve *s);
     /* Optional: out = A^-1 s->gradient with the matrix A that the solver has at hand, an approximation of the Hessian,
      * for the estimate of the energy gap (gap.h), which else makes a matrix of its own. False: could not. */
     bool (*precondition)(sinew_solve *s, sinew_real *out);

@@ -81,6 +81,7 @@ void sinew_sweeping_begin(sinew_solve *s)
     sinew_sweeping *w = s->memory;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     w->done = 0;
+    w->moved = false;
     w->how.x_old = w->how.damping > 0 ? s->q_start : NULL;
     if (w->parts.sweeps > 0) {
         memcpy(w->q_last, s->q, bytes);
@@ -147,12 +148,22 @@ uint32_t sinew_sweeping_iterate(sinew_solve *s)
     if (w->cut && (w->done == 0 || part != part_of(s, w, w->done - 1)))
         predict(s, w, part);
     sweep_once(w);
-    sinew_sweep_positions(&w->sweep, s->q);
+    w->moved = true;
     w->done++;
-    if (w->cut && part != part_of(s, w, w->done))
+    if (w->cut && part != part_of(s, w, w->done)) {
+        sinew_sweeping_settle(s);
         finish_part(s, w);
+    }
     s->gradient_known = false;
     return 0;
+}
+
+void sinew_sweeping_settle(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    if (w->moved)
+        sinew_sweep_positions(&w->sweep, s->q);
+    w->moved = false;
 }
 
 /* Those of all energies, which follow each other; they are the constraints', and particles have none. */

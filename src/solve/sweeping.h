@@ -38,6 +38,7 @@ typedef struct sinew_sweeping {
     sinew_sweeping_parts parts;
     bool cut;               /* into parts, of real or pseudo-time */
     int32_t done;           /* sweeps of this step */
+    bool moved;             /* by sweeps that q does not have yet */
     sinew_real *v, *q_last; /* [particle_count][4] at the start of the part; NULL where the step is not cut */
 } sinew_sweeping;
 
@@ -48,6 +49,7 @@ int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SI
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);
 uint32_t sinew_sweeping_iterate(sinew_solve *s);
+void sinew_sweeping_settle(sinew_solve *s);
 int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 

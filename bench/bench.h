@@ -90,7 +90,6 @@ static inline double bench_arithmetic(int seed)
 static inline double bench_two_threads(void)
 {
     double seconds[2], ratios[9];
-    volatile double sink = 0;
     for (int run = 0; run < 9; run++) {
         for (int threads = 1; threads <= 2; threads++) {
             double sum = 0;
@@ -98,8 +97,7 @@ static inline double bench_two_threads(void)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : sum)
             for (int piece = 0; piece < 200; piece++)
                 sum += bench_arithmetic(piece);
-            seconds[threads - 1] = sinew_seconds() - began;
-            sink += sum;
+            seconds[threads - 1] = sum > 0 ? sinew_seconds() - began : 0; /* it is: so that it has to be known */
         }
         ratios[run] = seconds[0] / seconds[1];
     }

@@ -20,12 +20,12 @@
 
 /* Values are summed in double in both precisions, because a line search compares sums that differ by less than a float
  * can tell. A lane of floats is summed four by four. */
-#if LANES == 1
-typedef double sum_part;
-#elif defined(SINEW_SINGLE)
+#ifndef SINEW_SINGLE
+typedef lane sum_part;
+#elif LANES % 4 == 0
 typedef lane_wide sum_part;
 #else
-typedef lane sum_part;
+typedef double sum_part;
 #endif
 enum {
     SUM_PARTS = LANES * sizeof(double) / sizeof(sum_part)
@@ -39,13 +39,16 @@ typedef struct value_sum {
 KERNEL_INLINE void value_add(value_sum *sum, lane weight, lane psi)
 {
     const lane energy = lane_select(lane_eq(weight, lane_set(0)), lane_set(0), weight * psi);
-#if LANES > 1 && defined(SINEW_SINGLE)
+#ifndef SINEW_SINGLE
+    sum->part[0] += energy;
+#elif LANES % 4 == 0
     lane_four part[SUM_PARTS];
     memcpy(part, &energy, sizeof part);
     for (int i = 0; i < SUM_PARTS; i++)
         sum->part[i] += lane_widen(part[i]);
 #else
-    sum->part[0] += energy;
+    for (int i = 0; i < SUM_PARTS; i++)
+        sum->part[i] += (double)lane_get(energy, i);
 #endif
 }
 

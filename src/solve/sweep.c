@@ -12,7 +12,11 @@
 #include "mesh/topology.h"
 
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
-#define PIECE_ELEMENTS  256 /* that a thread takes at a time */
+#define PIECE_ELEMENTS  128 /* of one colour that a thread takes at a time */
+
+/* Particles of a domain: 32 KiB in single precision. Bodies with fewer than a few domains are not cut. */
+#define DOMAIN_PARTICLES 2048
+#define DOMAINS_LEAST    4
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
@@ -36,16 +40,21 @@ static void copy_data(const sinew_sweep_batch *b, size_t place, int32_t element)
         b->data[(place / W * D + d) * W + place % W] = data[d];
 }
 
-/* Puts the elements of each colour into groups. Fillers repeat the first element of their own group with weight zero:
+/* Rows of elements that share no particle: the colours of each domain and of what is between them. */
+static int32_t row_count(const sinew_sweep_batch *b)
+{
+    return (b->domain_count + 1) * b->colour_count;
+}
+
+/* Puts the elements of each row into groups. Fillers repeat the first element of their own group with weight zero:
  * that of another one might be in another thread's hands, and adding zero also writes. */
 static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int32_t *first, const int32_t *order)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count, D = (size_t)b->ops->data_count;
-    for (int32_t colour = 0; colour < b->colour_count; colour++)
-        for (size_t place = (size_t)b->first_group[colour] * W; place < (size_t)b->first_group[colour + 1] * W;
-             place++) {
-            int32_t k = first[colour] + (int32_t)(place - (size_t)b->first_group[colour] * W);
-            bool filler = k >= first[colour + 1];
+    for (int32_t row = 0; row < row_count(b); row++)
+        for (size_t place = (size_t)b->first_group[row] * W; place < (size_t)b->first_group[row + 1] * W; place++) {
+            int32_t k = first[row] + (int32_t)(place - (size_t)b->first_group[row] * W);
+            bool filler = k >= first[row + 1];
             int32_t element = order[filler ? k - (int32_t)(place % W) : k];
             for (size_t a = 0; a < n; a++)
                 b->vertex[(place / W * n + a) * W + place % W] = SINEW_POINT * particles[(size_t)element * n + a];
@@ -70,14 +79,31 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
     return sinew_colour_elements(&o->allocator, o->particle_count, &elements, colours, colour_count, error);
 }
 
-/* Elements by colour. Inside a colour their order changes nothing but what lies in the caches: along the particles, so
- * that a thread's share of each colour is about the same part of the body. */
+/* rows[e], so far the element's colour, becomes its row. */
+static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const int32_t *particles, int32_t *rows)
+{
+    const int32_t n = b->ops->info.vertex_count, particle_count = sweep->objective->particle_count;
+    if (sweep->order != SINEW_SWEEP_COLOURED || particle_count < DOMAINS_LEAST * DOMAIN_PARTICLES)
+        return;
+    b->domain_count = (particle_count + DOMAIN_PARTICLES - 1) / DOMAIN_PARTICLES;
+    for (int32_t e = 0; e < b->source->element_count; e++) {
+        const int32_t *own = particles + (size_t)e * (size_t)n;
+        int32_t domain = own[0] / DOMAIN_PARTICLES;
+        for (int32_t a = 1; a < n; a++)
+            if (own[a] / DOMAIN_PARTICLES != domain)
+                domain = b->domain_count;
+        rows[e] += domain * b->colour_count;
+    }
+}
+
+/* Elements by row. Inside a row their order changes nothing but what lies in the caches: along the particles, so that a
+ * thread's share of each colour is about the same part of the body. */
 static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const int32_t *particles,
-                           const int32_t *colours, int32_t *first, int32_t *order)
+                           const int32_t *rows, int32_t *first, int32_t *order)
 {
     const int32_t count = b->source->element_count, limit = sweep->objective->particle_count;
     if (sweep->order != SINEW_SWEEP_COLOURED) {
-        sinew_colour_groups(colours, count, b->colour_count, first, order);
+        sinew_colour_groups(rows, count, row_count(b), first, order);
         return true;
     }
     const sinew_allocator *allocator = &sweep->objective->allocator;
@@ -87,8 +113,8 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
     if (good) {
         sinew_order_by_lowest(particles, count, b->ops->info.vertex_count, limit, work, along);
         for (int32_t i = 0; i < count; i++)
-            work[i] = colours[along[i]];
-        sinew_colour_groups(work, count, b->colour_count, first, order);
+            work[i] = rows[along[i]];
+        sinew_colour_groups(work, count, row_count(b), first, order);
         for (int32_t i = 0; i < count; i++)
             order[i] = along[order[i]];
     }
@@ -102,31 +128,32 @@ static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, 
     const sinew_allocator *allocator = &sweep->objective->allocator;
     const size_t count = (size_t)b->source->element_count;
     int32_t *particles = sinew_allocate(allocator, count * (size_t)b->ops->info.vertex_count, sizeof *particles);
-    int32_t *colours = sinew_allocate(allocator, count, sizeof *colours);
+    int32_t *rows = sinew_allocate(allocator, count, sizeof *rows);
     int32_t *order = sinew_allocate(allocator, count, sizeof *order), *first = NULL;
-    sinew_status status = particles && colours && order ? SINEW_OK : sinew_fail_memory(error, "the constraints");
+    sinew_status status = particles && rows && order ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     if (status == SINEW_OK) {
         sinew_batch_list(b->source, particles);
-        status = colour_batch(sweep, b, particles, colours, &b->colour_count, error);
+        status = colour_batch(sweep, b, particles, rows, &b->colour_count, error);
     }
     if (status == SINEW_OK) {
-        first = sinew_allocate(allocator, (size_t)b->colour_count + 1, sizeof *first);
-        b->first_group = sinew_allocate(allocator, (size_t)b->colour_count + 1, sizeof *b->first_group);
-        if (!first || !b->first_group || !order_elements(sweep, b, particles, colours, first, order))
+        cut_domains(sweep, b, particles, rows);
+        first = sinew_allocate(allocator, (size_t)row_count(b) + 1, sizeof *first);
+        b->first_group = sinew_allocate(allocator, (size_t)row_count(b) + 1, sizeof *b->first_group);
+        if (!first || !b->first_group || !order_elements(sweep, b, particles, rows, first, order))
             status = sinew_fail_memory(error, "the constraints");
     }
     if (status == SINEW_OK) {
-        for (int32_t c = 0; c < b->colour_count; c++) {
-            b->first_group[c] = b->group_count;
-            b->group_count += (first[c + 1] - first[c] + b->width - 1) / b->width;
+        for (int32_t r = 0; r < row_count(b); r++) {
+            b->first_group[r] = b->group_count;
+            b->group_count += (first[r + 1] - first[r] + b->width - 1) / b->width;
         }
-        b->first_group[b->colour_count] = b->group_count;
+        b->first_group[row_count(b)] = b->group_count;
         status = allocate_batch(allocator, b) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     }
     if (status == SINEW_OK)
         fill_batch(b, particles, first, order);
     sinew_release(allocator, particles);
-    sinew_release(allocator, colours);
+    sinew_release(allocator, rows);
     sinew_release(allocator, order);
     sinew_release(allocator, first);
     return status;
@@ -286,40 +313,60 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     b->ops->constrain(&kernel);
 }
 
-/* Coloured, in the order of batches and colours: the groups of one colour write to different particles, so any split
- * among threads gives the same bits. */
+/* Coloured, in the order of batches, of domains before what is between them, and of colours: what runs side by side
+ * writes to different particles, so any split among threads gives the same bits. */
 typedef struct sweep_pass {
     const sinew_sweep *sweep;
     const sinew_kernel *how;
     bool backward;
-    int32_t colours; /* of all batches */
+    int32_t phases; /* of all batches */
 } sweep_pass;
 
-/* The batch of a phase, and its colour. */
-static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *colour)
+/* All domains of a batch at once, where there are any, and each colour. */
+static int32_t batch_phases(const sinew_sweep_batch *b)
+{
+    return (b->domain_count > 0 ? 1 : 0) + b->colour_count;
+}
+
+/* The batch of a phase, and the row that it is; -1: the phase of the domains. */
+static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *row)
 {
     const sinew_sweep_batch *b = pass->sweep->batches;
-    *colour = pass->backward ? pass->colours - 1 - phase : phase;
-    for (; *colour >= b->colour_count; b++)
-        *colour -= b->colour_count;
+    int32_t own = pass->backward ? pass->phases - 1 - phase : phase;
+    for (; own >= batch_phases(b); b++)
+        own -= batch_phases(b);
+    const int32_t colour = b->domain_count > 0 ? own - 1 : own;
+    *row = colour < 0 ? -1 : b->domain_count * b->colour_count + colour;
     return b;
 }
 
 static int32_t count_pieces(const void *context, int32_t phase)
 {
-    int32_t colour;
-    const sinew_sweep_batch *b = phase_batch(context, phase, &colour);
+    int32_t row;
+    const sinew_sweep_batch *b = phase_batch(context, phase, &row);
     const int32_t most = PIECE_ELEMENTS / b->width;
-    return (b->first_group[colour + 1] - b->first_group[colour] + most - 1) / most;
+    return row < 0 ? b->domain_count : (b->first_group[row + 1] - b->first_group[row] + most - 1) / most;
+}
+
+static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32_t domain)
+{
+    for (int32_t i = 0; i < b->colour_count; i++) {
+        const int32_t row = domain * b->colour_count + (pass->backward ? b->colour_count - 1 - i : i);
+        run_groups(pass->sweep, b, pass->how, b->first_group[row], b->first_group[row + 1]);
+    }
 }
 
 static void run_piece(const void *context, int32_t phase, int32_t piece)
 {
     const sweep_pass *pass = context;
-    int32_t colour;
-    const sinew_sweep_batch *b = phase_batch(pass, phase, &colour);
+    int32_t row;
+    const sinew_sweep_batch *b = phase_batch(pass, phase, &row);
+    if (row < 0) {
+        run_domain(pass, b, piece);
+        return;
+    }
     const int32_t most = PIECE_ELEMENTS / b->width;
-    const int32_t first = b->first_group[colour] + piece * most, end = b->first_group[colour + 1];
+    const int32_t first = b->first_group[row] + piece * most, end = b->first_group[row + 1];
     run_groups(pass->sweep, b, pass->how, first, end - first < most ? end : first + most);
 }
 
@@ -328,10 +375,10 @@ static void run_colours(const sinew_sweep *sweep, const sinew_kernel *how, bool 
     sweep_pass pass = {sweep, how, backward, 0};
     int32_t groups = 0;
     for (int32_t k = 0; k < sweep->batch_count; k++) {
-        pass.colours += sweep->batches[k].colour_count;
+        pass.phases += batch_phases(&sweep->batches[k]);
         groups += sweep->batches[k].group_count;
     }
-    const sinew_phases work = {pass.colours, count_pieces, run_piece, &pass};
+    const sinew_phases work = {pass.phases, count_pieces, run_piece, &pass};
     sinew_phases_run(&work, groups >= PARALLEL_GROUPS ? sweep->objective->thread_count : 1);
 }
 

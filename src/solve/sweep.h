@@ -4,11 +4,14 @@
  *
  * Gauss-Seidel, coloured: the elements of each batch are sorted by colour (elements of one colour share no particle)
  * and laid out anew, W at a time, with particle numbers; the colours follow each other, the groups of one colour run
- * side by side. Gauss-Seidel in mesh order: one element after the other in the caller's order, with the scalar kernels.
- * Jacobi: all elements see the same positions, and each makes 1/n of its change, n the most elements at one of its free
- * particles. With positions and multipliers changed alike, the sweeps of a set of linear constraints then converge for
- * every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at each particle) and keep the momentum, which a mean over
- * each particle's elements does not. None depends on the number of threads.
+ * side by side. A large body is cut into domains, runs of particles in their order, which is one in space: first each
+ * domain goes through the colours of the elements that lie inside it, by itself, in one thread and in its caches; then
+ * come the elements between domains, colour after colour. Gauss-Seidel in mesh order: one element after the other in
+ * the caller's order, with the scalar kernels. Jacobi: all elements see the same positions, and each makes 1/n of its
+ * change, n the most elements at one of its free particles. With positions and multipliers changed alike, the sweeps of
+ * a set of linear constraints then converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at each
+ * particle) and keep the momentum, which a mean over each particle's elements does not. None depends on the number of
+ * threads.
  */
 #ifndef SINEW_SWEEP_H
 #define SINEW_SWEEP_H
@@ -26,7 +29,9 @@ typedef struct sinew_sweep_batch {
     const sinew_batch *source;
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
-    int32_t *first_group; /* [colour_count + 1] */
+    int32_t domain_count; /* 0: not cut */
+    int32_t *first_group; /* [(domain_count + 1) * colour_count + 1] by domain and by colour in it; the last row is of
+                             the elements between domains */
     int32_t *vertex;      /* [group_count][vertex_count][W] SINEW_POINT times the particle */
     sinew_real *data;     /* [group_count][data_count][W] */
     int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */

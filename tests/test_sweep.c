@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_sweep.c: the order of coloured sweeps. What may run side by side shares no particle, every element has one
+ * place, a sweep visits it, and the bits do not depend on the number of threads: for a body that is cut into domains
+ * and for one that is not.
+ */
+#include "make_world.h"
+
+#include "solve/sweep.h"
+#include "world/world.h"
+
+/* A block of n^3 particles, each a little out of place, with XPBD by colours. */
+static sinew_world *make_block(int32_t n, sinew_energy_kind kind, int32_t threads)
+{
+    sinew_error error = {0};
+    sinew_box_def box = sinew_default_box_def();
+    for (int i = 0; i < 3; i++)
+        box.vertices[i] = n;
+    sinew_mesh *mesh = sinew_mesh_box(&box, &error);
+    must(&error);
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = threads;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_XPBD);
+    def.solver.parameters[sinew_solver_parameter(SINEW_SOLVER_XPBD, "symmetric")] = 1;
+    def.solver.iterations = 3;
+    sinew_world *world = make_world(&def);
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    sinew_energy_def energy = sinew_default_energy_def(kind);
+    energy.body = sinew_world_add_body(world, &body, &error);
+    sinew_world_add_energy(world, &energy, &error);
+    must(&error);
+    sinew_mesh_destroy(mesh);
+    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
+        if (i % 4 != 3)
+            world->q[i] += (sinew_real)(0.1 / n * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
+    return world;
+}
+
+/* Marks the particles of the groups of one row with `mark`; none may have one from `least` on. */
+static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int32_t least, int32_t *marks,
+                     int32_t *seen)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    for (size_t place = (size_t)b->first_group[row] * W; place < (size_t)b->first_group[row + 1] * W; place++) {
+        if (b->element[place] < 0)
+            continue;
+        seen[b->element[place]]++;
+        for (size_t a = 0; a < n; a++) {
+            int32_t *own = &marks[b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT];
+            assert_true(*own < least || (*own == mark && mark < 0));
+            *own = mark;
+        }
+    }
+}
+
+static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
+{
+    sinew_world *world = make_block(n, kind, 1);
+    sinew_sweep sweep;
+    sinew_error error = {0};
+    assert_int_equal(sinew_sweep_create(&sweep, &world->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
+    const sinew_sweep_batch *b = &sweep.batches[0];
+    const int32_t colours = b->colour_count, domains = b->domain_count;
+    int32_t *marks = make_array((size_t)world->particle_count, sizeof *marks);
+    int32_t *seen = make_array((size_t)b->source->element_count, sizeof *seen), between = 0;
+    assert_int_equal(domains > 0, is_cut);
+    /* Rows: no particle twice. */
+    int32_t mark = 0;
+    for (int32_t row = 0; row < (domains + 1) * colours; row++) {
+        mark++;
+        mark_row(b, row, mark, mark, marks, seen);
+    }
+    for (int32_t e = 0; e < b->source->element_count; e++)
+        assert_int_equal(seen[e], 1);
+    /* Domains: no particle in two of them. */
+    for (int32_t i = 0; i < world->particle_count; i++)
+        marks[i] = -domains - 1;
+    for (int32_t row = 0; row < domains * colours; row++)
+        mark_row(b, row, row / colours - domains, -domains, marks, seen);
+    for (int32_t i = 0; i < b->source->element_count; i++)
+        between += seen[i] == 1;
+    printf("%s, %d particles: %d domains, %d colours, %.1f %% of the elements between domains\n",
+           sinew_get_energy_info(kind)->name, world->particle_count, domains, colours,
+           is_cut ? 100.0 * between / b->source->element_count : 0.0);
+    free(marks);
+    free(seen);
+    sinew_sweep_destroy(&sweep);
+    sinew_world_destroy(world);
+}
+
+static void test_layout(void **state)
+{
+    (void)state;
+    check_layout(24, SINEW_ENERGY_STRAIN, true);
+    check_layout(24, SINEW_ENERGY_SPRING, true);
+    check_layout(8, SINEW_ENERGY_STRAIN, false);
+}
+
+/* One step with so many threads; positions and multipliers. */
+static sinew_world *step_block(int32_t n, sinew_energy_kind kind, int32_t threads, sinew_real **lambda, int32_t *count)
+{
+    sinew_world *world = make_block(n, kind, threads);
+    sinew_error error = {0};
+    sinew_step_result result;
+    sinew_world_step(world, &result);
+    assert_int_equal(result.bits & SINEW_STEP_NOT_FINITE, 0);
+    sinew_energy_multipliers(world, (sinew_energy){0}, 0, NULL, count, &error);
+    *lambda = make_array((size_t)*count, sizeof **lambda);
+    assert_int_equal(sinew_energy_multipliers(world, (sinew_energy){0}, *count, *lambda, count, &error), SINEW_OK);
+    return world;
+}
+
+static void check_threads(int32_t n, sinew_energy_kind kind)
+{
+    sinew_real *lambda, *other;
+    int32_t count, other_count;
+    sinew_world *one = step_block(n, kind, 1, &lambda, &count);
+    for (int32_t i = 0; i < count; i++)
+        assert_true(lambda[i] != 0); /* visited */
+    for (int32_t threads = 2; threads <= 3; threads++) {
+        sinew_world *many = step_block(n, kind, threads, &other, &other_count);
+        assert_int_equal(count, other_count);
+        assert_memory_equal(lambda, other, (size_t)count * sizeof *lambda);
+        assert_memory_equal(one->q, many->q, 4 * (size_t)one->particle_count * sizeof *one->q);
+        sinew_world_destroy(many);
+        free(other);
+    }
+    sinew_world_destroy(one);
+    free(lambda);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    check_threads(24, SINEW_ENERGY_STRAIN);
+    check_threads(24, SINEW_ENERGY_SPRING);
+    check_threads(10, SINEW_ENERGY_STRAIN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "bench.h"
+#include "block.h"
 #include "solve/gap.h"
 #include "tally.h"
-#include "world/world.h"
 
 typedef struct scene {
     tally memory;
@@ -19,14 +19,9 @@ typedef struct scene {
     size_t bytes; /* of the estimate */
 } scene;
 
-static void give_up(const sinew_error *error)
+static void pin_side(sinew_world *world, sinew_body body, sinew_error *error)
 {
-    fprintf(stderr, "%s\n", error->text);
-    exit(1);
-}
-
-static void pin_side(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
-{
+    const sinew_mesh *mesh = sinew_body_mesh(world, body);
     const int32_t n = sinew_mesh_vertex_count(mesh);
     const sinew_real *X = sinew_mesh_positions(mesh);
     int32_t count = 0, *side = malloc((size_t)n * sizeof *side);
@@ -48,10 +43,6 @@ static void pin_side(sinew_world *world, sinew_body body, const sinew_mesh *mesh
 static void make_scene(scene *s, int n, sinew_solver_kind kind)
 {
     sinew_error error = {0};
-    sinew_box_def box = sinew_default_box_def();
-    for (int i = 0; i < 3; i++)
-        box.vertices[i] = n;
-    sinew_mesh *mesh = sinew_mesh_box(&box, &error);
     *s = (scene){0};
     sinew_world_def def = sinew_default_world_def();
     def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
@@ -59,24 +50,19 @@ static void make_scene(scene *s, int n, sinew_solver_kind kind)
     def.quasistatic = sinew_get_solver_info(kind)->static_only;
     def.solver = sinew_default_solver_def(kind);
     def.solver.tolerance = 0;
-    sinew_world *world = s->world = sinew_world_create(&def, &error);
-    sinew_body_def body = sinew_default_body_def();
-    body.mesh = mesh;
-    sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_STRAIN);
-    energy.body = sinew_world_add_body(world, &body, &error);
-    pin_side(world, energy.body, mesh, &error);
-    if (sinew_world_add_energy(world, &energy, &error).index < 0 || sinew_world_prepare(world, &error) != SINEW_OK)
-        give_up(&error);
-    sinew_mesh_destroy(mesh);
+    sinew_world *world = s->world = bench_block(&def, n, SINEW_ENERGY_STRAIN);
+    pin_side(world, (sinew_body){0}, &error);
+    if (sinew_world_prepare(world, &error) != SINEW_OK)
+        bench_give_up(&error);
     const size_t with = s->memory.held;
     sinew_gap_destroy(&world->solve);
     s->bytes = with - s->memory.held;
     if (sinew_gap_create(&world->solve, &error) != SINEW_OK)
-        give_up(&error);
+        bench_give_up(&error);
     sinew_world_predict(world);
     for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
-        if (i % 4 != 3 && !world->objective.pinned[i / 4])
-            world->solve.q[i] = world->q[i] + (sinew_real)(0.1 / n * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
+        if (!world->objective.pinned[i / 4])
+            world->solve.q[i] = world->q[i] + bench_shift(n, i);
     world->solve.q_start = world->q;
     world->solve.ops->begin(&world->solve);
     sinew_solve_evaluate(&world->solve);

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "block.h"
 #include "energy/energy.h"
 #include "objective/objective.h"
-#include "world/world.h"
 
 enum {
     N = 32,
@@ -61,25 +61,17 @@ static void run_kernel(void *context)
 }
 
 /* A block of one material, its vertices moved a little so that nothing is at rest. */
-static sinew_world *make_world(sinew_energy_kind kind, int32_t threads, sinew_error *error)
+static sinew_world *make_world(sinew_energy_kind kind, int32_t threads)
 {
-    sinew_box_def box = sinew_default_box_def();
-    for (int i = 0; i < 3; i++)
-        box.vertices[i] = N;
-    sinew_mesh *mesh = sinew_mesh_box(&box, error);
+    sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
     def.thread_count = threads;
     def.solver.parameters[sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear")] = 1;
-    sinew_world *world = sinew_world_create(&def, error);
-    sinew_body_def body = sinew_default_body_def();
-    body.mesh = mesh;
-    sinew_energy_def energy = sinew_default_energy_def(kind);
-    energy.body = sinew_world_add_body(world, &body, error);
-    sinew_world_add_energy(world, &energy, error);
+    sinew_world *world = bench_block(&def, N, kind);
     for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
-        if (i % 4 != 3)
-            world->q[i] += (sinew_real)(0.003 * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
-    sinew_mesh_destroy(mesh);
+        world->q[i] += bench_shift(N, i);
+    if (sinew_world_prepare(world, &error) != SINEW_OK)
+        bench_give_up(&error);
     return world;
 }
 
@@ -103,14 +95,8 @@ static void open_kernel(subject *s)
 
 static void open_subject(subject *s, sinew_energy_kind kind)
 {
-    for (int i = 0; i < 2; i++) {
-        sinew_error error;
-        s->worlds[i] = make_world(kind, i + 1, &error);
-        if (!s->worlds[i] || sinew_world_prepare(s->worlds[i], &error) != SINEW_OK) {
-            fprintf(stderr, "%s\n", error.text);
-            exit(1);
-        }
-    }
+    for (int i = 0; i < 2; i++)
+        s->worlds[i] = make_world(kind, i + 1);
     open_kernel(s);
 }
 

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "bench.h"
+#include "block.h"
 #include "solve/solver.h"
 #include "tally.h"
-#include "world/world.h"
 
 typedef struct scene {
     tally memory;
@@ -25,20 +25,10 @@ static double tets_of(int n)
     return 5.0 * (n - 1) * (n - 1) * (n - 1);
 }
 
-static void give_up(const sinew_error *error)
-{
-    fprintf(stderr, "%s\n", error->text);
-    exit(1);
-}
-
 /* A block of one energy, its particles a little out of place, ready to iterate. */
 static void make_scene(scene *s, int n, sinew_energy_kind kind, int exact, int sor, int32_t threads)
 {
     sinew_error error = {0};
-    sinew_box_def box = sinew_default_box_def();
-    for (int i = 0; i < 3; i++)
-        box.vertices[i] = n;
-    sinew_mesh *mesh = sinew_mesh_box(&box, &error);
     *s = (scene){0};
     sinew_world_def def = sinew_default_world_def();
     def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
@@ -47,23 +37,17 @@ static void make_scene(scene *s, int n, sinew_energy_kind kind, int exact, int s
     def.solver.tolerance = 0;
     def.solver.parameters[sinew_solver_parameter(SINEW_SOLVER_PBNG, "hessian")] = (sinew_real)exact;
     def.solver.parameters[sinew_solver_parameter(SINEW_SOLVER_PBNG, "acceleration")] = (sinew_real)sor;
-    sinew_world *world = s->world = sinew_world_create(&def, &error);
-    sinew_body_def body = sinew_default_body_def();
-    body.mesh = mesh;
-    sinew_energy_def energy = sinew_default_energy_def(kind);
-    energy.body = sinew_world_add_body(world, &body, &error);
-    if (sinew_world_add_energy(world, &energy, &error).index < 0 || sinew_world_prepare(world, &error) != SINEW_OK)
-        give_up(&error);
-    sinew_mesh_destroy(mesh);
+    sinew_world *world = s->world = bench_block(&def, n, kind);
+    if (sinew_world_prepare(world, &error) != SINEW_OK)
+        bench_give_up(&error);
     const size_t with = s->memory.held;
     sinew_world_predict(world);
     for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
-        if (i % 4 != 3)
-            world->solve.q[i] = world->q[i] + (sinew_real)(0.1 / n * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
+        world->solve.q[i] = world->q[i] + bench_shift(n, i);
     world->solve.ops->release(&world->solve);
     s->bytes = with - s->memory.held;
     if (world->solve.ops->prepare(&world->solve, &error) != SINEW_OK)
-        give_up(&error);
+        bench_give_up(&error);
     world->solve.q_start = world->q;
     world->solve.ops->begin(&world->solve);
 }

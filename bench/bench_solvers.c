@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "bench.h"
+#include "block.h"
 #include "peers.h"
 #include "solve/global_step.h"
 #include "solve/solver.h"
 #include "solve/sweep.h"
 #include "tally.h"
-#include "world/world.h"
 
 enum {
     N = 32,
@@ -37,20 +37,11 @@ typedef struct scene {
     sinew_real *weights, *duals; /* [lanes], [lanes * 9] */
 } scene;
 
-static sinew_mesh *block_mesh(void)
-{
-    sinew_box_def box = sinew_default_box_def();
-    for (int i = 0; i < 3; i++)
-        box.vertices[i] = N;
-    return sinew_mesh_box(&box, NULL);
-}
-
 /* A block of one energy, its particles a little out of place, ready to iterate. */
 static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solver, const char *option, int32_t choice,
                        int32_t threads)
 {
     sinew_error error = {0};
-    sinew_mesh *mesh = block_mesh();
     *s = (scene){0};
     sinew_world_def def = sinew_default_world_def();
     def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
@@ -59,26 +50,17 @@ static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solve
     def.solver.tolerance = 0;
     if (option)
         def.solver.parameters[sinew_solver_parameter(solver, option)] = (sinew_real)choice;
-    s->world = sinew_world_create(&def, &error);
-    sinew_body_def body = sinew_default_body_def();
-    body.mesh = mesh;
-    sinew_energy_def energy = sinew_default_energy_def(kind);
-    energy.body = sinew_world_add_body(s->world, &body, &error);
-    sinew_world_add_energy(s->world, &energy, &error);
+    s->world = bench_block(&def, N, kind);
     s->element_count = s->world->energies[0].batch->element_count;
     sinew_world_predict(s->world);
     s->before = s->memory.held;
     for (size_t i = 0; i < 4 * (size_t)s->world->particle_count; i++)
-        if (i % 4 != 3)
-            s->world->q[i] += (sinew_real)(0.003 * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));
-    if (sinew_world_prepare(s->world, &error) != SINEW_OK) {
-        fprintf(stderr, "%s\n", error.text);
-        exit(1);
-    }
+        s->world->q[i] += bench_shift(N, i);
+    if (sinew_world_prepare(s->world, &error) != SINEW_OK)
+        bench_give_up(&error);
     sinew_world_predict(s->world);
     memcpy(s->world->solve.q, s->world->q, 4 * (size_t)s->world->particle_count * sizeof(sinew_real));
     s->world->solve.ops->begin(&s->world->solve);
-    sinew_mesh_destroy(mesh);
 }
 
 /* Weights and duals of ADMM's local step, for energies of nine rows an element. */

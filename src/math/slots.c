@@ -7,6 +7,8 @@
 #include "math/lanes.h"
 
 typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
+/* The same in memory, where callers' arrays may begin at any 16 bytes. */
+typedef sinew_real stored_point __attribute__((vector_size(4 * sizeof(sinew_real)), aligned(16), may_alias));
 
 /* What a particle adds of its own. */
 typedef enum own {
@@ -18,12 +20,12 @@ typedef enum own {
 
 static inline point load(const sinew_real *x, int32_t i)
 {
-    return *(const point *)(x + 4 * (size_t)i);
+    return *(const stored_point *)(x + 4 * (size_t)i);
 }
 
 static inline void store(sinew_real *x, int32_t i, point value)
 {
-    *(point *)(x + 4 * (size_t)i) = value;
+    *(stored_point *)(x + 4 * (size_t)i) = value;
 }
 
 static inline lane_wide load_wide(const sinew_real *x, int32_t i)

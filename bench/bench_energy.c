@@ -5,6 +5,7 @@
  * Kernels are called as the objective calls them, chunk after chunk over chunk-local positions, on one thread and
  * without the copies between global and local vectors. Prints the fastest of several passes, and ratios to width 1.
  * Usage: bench_energy [n] [passes]
+ * Elements stand alone here, not in fans (energy/plan.h), as bench_gradient has them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -427,6 +427,7 @@ static void test_wrong_settings(void **state)
     } cases[] = {
         {"frames", "expected KEY=VALUE"},
         {"=1", "expected KEY=VALUE"},
+        {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g=1", "goes deeper than any part of a scene"},
         {"frmes=1", "--set frmes=1: unknown key \"frmes\" in the scene; did you mean \"frames\"?"},
         {"bodies.0.densty=1", "did you mean \"density\"?"},
         {"bodies.3.density=1", "bodies has 1 entries, numbered from 0; \"3\" is not one of them"},

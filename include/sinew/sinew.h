@@ -377,6 +377,7 @@ SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_rea
 
 /* How a sweep of the world's solver runs: through *colour_count colours, one after the other, of particles (pbng) or of
  * constraints (pbd, xpbd, xpbd-qs: of all energies together); the members of one move side by side. 0: it has none.
+ * In a large world parts of it go through the colours of their constraints by themselves, before those between parts.
  * colours (may be NULL) [particle_count] receives the colour of each particle, -1 where it has none. */
 SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours);
 

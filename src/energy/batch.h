@@ -43,7 +43,7 @@ sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_en
                                 int32_t particle_count);
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 
-/* The elements as the caller numbered them: particles [element_count][vertex_count]. */
+/* The elements as the caller numbered them: particles [element_count][vertex_count], a tet's in the plan's order. */
 void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
 /* data [data_count] of one of the caller's elements. */
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data);

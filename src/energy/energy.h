@@ -10,8 +10,8 @@
  *     data    [group][data_count][W]     what `prepare` made of rest shape and parameters; data[0] is the weight
  *     tangent [group][tangent_count][W]  what `linearise` leaves for `product` and `hessian`
  *
- * data[0], the weight, scales value, gradient and Hessian linearly; elements that only fill up the last group are
- * copies of a real one with weight 0, and must then give exactly zero (also where the value is infinite).
+ * data[0], the weight, scales value, gradient and Hessian linearly; elements that only fill up a group are copies of
+ * a real one with weight 0, and must then give exactly zero (also where the value is infinite).
  *
  * Positions x, directions p and results g are [local vertex][4], the fourth number unused, so that a point is one
  * aligned load. A chunk's vertices are copied next to each other before a kernel runs and its results are summed into

@@ -61,7 +61,7 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-static const int other_row[1] = {1};
+static const int other_row[1] = {1}; /* where the edge ends, among a group's rows of vertices */
 
 /* d = x1 - x0 */
 KERNEL_INLINE void gather_edge(const sinew_real *x, const int32_t *vertex, lane d[3])

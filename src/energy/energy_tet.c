@@ -13,7 +13,7 @@
 #include "energy/tet.h"
 
 /* Flatter than this, det Dm / (longest edge)^3, a rest shape has no inverse worth the name. */
-#define FLATNESS_BOUND (16 * (double)LANE_EPSILON)
+#define FLATNESS_BOUND (2 * (double)LANE_EPSILON)
 
 static double dot(const double a[3], const double b[3])
 {
@@ -44,14 +44,25 @@ static void rest_frame(double edge[3][3], double q[3][3])
         q[0][i] = q[1][(i + 1) % 3] * q[2][(i + 2) % 3] - q[1][(i + 2) % 3] * q[2][(i + 1) % 3];
 }
 
+/* Of all six, whichever vertex they start from. */
+static double longest_edge(double edge[3][3])
+{
+    double longest = 0;
+    for (int a = 0; a < 3; a++) {
+        const double *next = edge[(a + 1) % 3];
+        const double opposite[3] = {next[0] - edge[a][0], next[1] - edge[a][1], next[2] - edge[a][2]};
+        longest = fmax(longest, sqrt(fmax(dot(edge[a], edge[a]), dot(opposite, opposite))));
+    }
+    return longest;
+}
+
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame)
 {
-    double edge[3][3], normal[3], q[3][3], longest = 0;
-    for (int a = 0; a < 3; a++) {
+    double edge[3][3], normal[3], q[3][3];
+    for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             edge[a][i] = (double)element->rest[3 * (a + 1) + i] - (double)element->rest[i];
-        longest = fmax(longest, sqrt(dot(edge[a], edge[a])));
-    }
+    const double longest = longest_edge(edge);
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         normal[i] = edge[1][j] * edge[2][k] - edge[1][k] * edge[2][j];

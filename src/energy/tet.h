@@ -124,8 +124,8 @@ KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const lane 
 /* ---- Tiles ------------------------------------------------------------------------------------ */
 
 /* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a
- * single chain of dependent instructions, longer than what a processor looks ahead; apart, the groups of a loop overlap
- * (Neo-Hookean, n = 32 block, AVX2: 9 in place of 11 ns per tetrahedron in double precision). */
+ * single chain of dependent instructions, longer than what a processor looks ahead; apart, the groups of a loop
+ * overlap. */
 enum {
     TET_TILE = SINEW_POLAR_TILE
 };

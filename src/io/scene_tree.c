@@ -14,6 +14,8 @@
 #include "io/scene_words.h"
 #include "sinew/sinew.h"
 
+#define SETTING_LEVELS 32 /* keys of a setting */
+
 struct sinew_tree_block {
     sinew_tree_block *next;
     json_t *json;       /* owned */
@@ -365,11 +367,22 @@ static bool replace_node(sinew_tree *tree, sinew_node *node, json_t *value, cons
     return true;
 }
 
+/* Dots before the value. */
+static int32_t count_levels(const char *setting, const char *equals)
+{
+    int32_t dots = 0;
+    for (const char *c = setting; c < equals; c++)
+        dots += *c == '.';
+    return dots;
+}
+
 bool sinew_tree_set(sinew_tree *tree, const char *setting)
 {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
         return bad_setting(tree, setting, "expected KEY=VALUE, e.g. solver.iterations=20");
+    if (count_levels(setting, equals) >= SETTING_LEVELS)
+        return bad_setting(tree, setting, "goes deeper than any part of a scene");
     json_t *value = setting_value(tree, setting, equals + 1);
     if (!value)
         return false;

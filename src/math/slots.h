@@ -4,7 +4,8 @@
  * of energy/batch.h: a chunk copies its particles' points next to each other, and each particle has a list of slots,
  * whose sum in their order is its result.
  *
- * What a particle adds of its own goes along, so that memory is passed over once. Points are [..][4] reals.
+ * What a particle adds of its own goes along, so that memory is passed over once. Points are [..][4] reals, aligned to
+ * 16 bytes.
  */
 #ifndef SINEW_SLOTS_H
 #define SINEW_SLOTS_H

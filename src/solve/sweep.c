@@ -14,7 +14,7 @@
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
 #define PIECE_ELEMENTS  128 /* of one colour that a thread takes at a time */
 
-/* Particles of a domain: 32 KiB in single precision. Bodies with fewer than a few domains are not cut. */
+/* Particles of a domain: 32 KiB in single precision. Worlds with fewer than a few domains are not cut. */
 #define DOMAIN_PARTICLES 2048
 #define DOMAINS_LEAST    4
 
@@ -83,10 +83,15 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
 static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const int32_t *particles, int32_t *rows)
 {
     const int32_t n = b->ops->info.vertex_count, particle_count = sweep->objective->particle_count;
-    if (sweep->order != SINEW_SWEEP_COLOURED || particle_count < DOMAINS_LEAST * DOMAIN_PARTICLES)
+    const int32_t count = b->source->element_count,
+                  domains = (particle_count + DOMAIN_PARTICLES - 1) / DOMAIN_PARTICLES;
+    if (sweep->order != SINEW_SWEEP_COLOURED || domains < DOMAINS_LEAST)
         return;
-    b->domain_count = (particle_count + DOMAIN_PARTICLES - 1) / DOMAIN_PARTICLES;
-    for (int32_t e = 0; e < b->source->element_count; e++) {
+    /* One particle with many elements makes as many colours: the rows of most domains would be empty. */
+    if ((int64_t)(domains + 1) * b->colour_count * b->width > count)
+        return;
+    b->domain_count = domains;
+    for (int32_t e = 0; e < count; e++) {
         const int32_t *own = particles + (size_t)e * (size_t)n;
         int32_t domain = own[0] / DOMAIN_PARTICLES;
         for (int32_t a = 1; a < n; a++)

@@ -84,7 +84,8 @@ KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, in
             Ds[k][i] = edge[tet_fan_edge[k][i % 3]][i / 3];
 }
 
-/* g += the nodal vectors of the tets of one fan: the columns of f[k], and at their common vertex minus all of them. */
+/* g += the nodal vectors of the tets of one fan: the columns of f[k], and at their common vertex minus all of them. The
+ * sums are tet_fan_edge written out: what comes first to a point is not added to a zero. */
 KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const lane f[][9])
 {
     lane sum[SINEW_FAN + 2][3];

@@ -17,6 +17,7 @@
 /* Particles of a domain: 32 KiB in single precision. Worlds with fewer than a few domains are not cut. */
 #define DOMAIN_PARTICLES 2048
 #define DOMAINS_LEAST    4
+#define ROW_ELEMENTS     8 /* that a row has on average, at least: no less than the widest lanes, and the same for all */
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
@@ -88,7 +89,7 @@ static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const in
     if (sweep->order != SINEW_SWEEP_COLOURED || domains < DOMAINS_LEAST)
         return;
     /* One particle with many elements makes as many colours: the rows of most domains would be empty. */
-    if ((int64_t)(domains + 1) * b->colour_count * b->width > count)
+    if ((int64_t)(domains + 1) * b->colour_count * ROW_ELEMENTS > count)
         return;
     b->domain_count = domains;
     for (int32_t e = 0; e < count; e++) {

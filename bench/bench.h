@@ -6,6 +6,8 @@
 #define SINEW_BENCH_H
 
 #include <math.h>
+#include <omp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -72,6 +74,52 @@ static inline double bench_least(bench_body *body, void *context, double budget)
     return least;
 }
 
+/* The median in processor time: for one thread. */
+static inline double bench_median_cpu(bench_body *body, void *context, int runs)
+{
+    return bench_median_of(body, context, runs, bench_processor_seconds);
+}
+
+/* ---- Two cores ------------------------------------------------------------------------------- */
+
+/* Where neighbours share the cores, one may be half as fast as the other and change places with it a second later. So
+ * threads are kept on cores of their own, and one thread is timed on each of the two: its seconds are those at the mean
+ * of both speeds, of which two threads can make twice as much. */
+
+/* Keeps the calling thread on the first or the second of this process's cores, if it has two. */
+static inline void bench_pin(int core)
+{
+    static cpu_set_t all;
+    cpu_set_t one;
+    if (CPU_COUNT(&all) == 0 && sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    CPU_ZERO(&one);
+    for (int cpu = 0, found = 0; cpu < CPU_SETSIZE && CPU_COUNT(&all) > 1; cpu++)
+        if (CPU_ISSET(cpu, &all) && found++ == core)
+            CPU_SET(cpu, &one);
+    if (CPU_COUNT(&one) > 0)
+        sched_setaffinity(0, sizeof one, &one);
+}
+
+/* Median seconds of one call by one thread. */
+static inline double bench_one_thread(bench_body *body, void *context, int runs)
+{
+    double core[2];
+    for (int i = 0; i < 2; i++) {
+        bench_pin(i);
+        core[i] = bench_median_cpu(body, context, runs);
+    }
+    return 2 / (1 / core[0] + 1 / core[1]);
+}
+
+/* The same by two threads, which the body starts. */
+static inline double bench_two_threads(bench_body *body, void *context, int runs)
+{
+#pragma omp parallel num_threads(2)
+    bench_pin(omp_get_thread_num());
+    return bench_median(body, context, runs);
+}
+
 /* Some 10 us of multiply-adds in registers. */
 static inline double bench_arithmetic(int seed)
 {
@@ -86,28 +134,23 @@ static inline double bench_arithmetic(int seed)
     return sum;
 }
 
-/* How much faster two threads are than one at arithmetic, taking pieces one by one: two where both have a core. */
-static inline double bench_two_threads(void)
+/* context: the number of threads, which take pieces one by one. */
+static inline void bench_arithmetic_pieces(void *context)
 {
-    double seconds[2], ratios[9];
-    for (int run = 0; run < 9; run++) {
-        for (int threads = 1; threads <= 2; threads++) {
-            double sum = 0;
-            const double began = sinew_seconds();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : sum)
-            for (int piece = 0; piece < 200; piece++)
-                sum += bench_arithmetic(piece);
-            seconds[threads - 1] = sum > 0 ? sinew_seconds() - began : 0; /* it is: so that it has to be known */
-        }
-        ratios[run] = seconds[0] / seconds[1];
-    }
-    return bench_middle(ratios, 9);
+    double sum = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(*(const int *)context) reduction(+ : sum)
+    for (int piece = 0; piece < 200; piece++)
+        sum += bench_arithmetic(piece);
+    if (!(sum > 0)) /* it is: so that it has to be known */
+        exit(1);
 }
 
-/* The median in processor time: for one thread. */
-static inline double bench_median_cpu(bench_body *body, void *context, int runs)
+/* How much faster two threads are than one at arithmetic: two where both have a core. */
+static inline double bench_machine(void)
 {
-    return bench_median_of(body, context, runs, bench_processor_seconds);
+    int one = 1, two = 2;
+    const double alone = bench_one_thread(bench_arithmetic_pieces, &one, 3);
+    return alone / bench_two_threads(bench_arithmetic_pieces, &two, 3);
 }
 
 #endif

@@ -6,7 +6,7 @@
  *
  * Each lane variant is its own child process, since a process chooses its lanes once. The children are timed by turns,
  * and a ratio is the median of the ratios of the turns, so that what slows the machine for a while slows both sides.
- * One thread is timed in processor time, two threads on the wall clock.
+ * One thread is timed in processor time on each of two cores, two threads on the wall clock.
  *
  * Usage: bench_gradient [MATERIAL ...]
  */
@@ -117,7 +117,7 @@ static figures measure(const subject *s)
         sinew_world *world = s->worlds[i];
         job j = {&world->objective, world->q, world->solve.gradient, NULL, NULL};
         const double seconds =
-            i == 0 ? bench_median_cpu(run_gradient, &j, BURST) : bench_median(run_gradient, &j, BURST);
+            i == 0 ? bench_one_thread(run_gradient, &j, BURST) : bench_two_threads(run_gradient, &j, BURST);
         f.threads[i] = 1e9 * seconds / (5.0 * (N - 1) * (N - 1) * (N - 1));
     }
     const sinew_task *task = &s->worlds[0]->objective.tasks[0];
@@ -125,7 +125,7 @@ static figures measure(const subject *s)
     int32_t elements = task->batch->element_count; /* all in the chunk, or as many as a chunk has */
     if (elements > SINEW_CHUNK_ELEMENTS)
         elements = SINEW_CHUNK_ELEMENTS;
-    f.kernel = 1e9 * bench_median_cpu(run_kernel, &j, 1) / (CHUNK_RUNS * (double)elements);
+    f.kernel = 1e9 * bench_one_thread(run_kernel, &j, 1) / (CHUNK_RUNS * (double)elements);
     return f;
 }
 

@@ -3,9 +3,10 @@
  * bench_solvers.c: what an iteration of each solver costs on the n = 32 block (32 768 vertices, 148 955 tets), beside
  * public codes on the same problem in the same run, and how much memory each solver holds.
  *
- * One thread is timed in the processor's own time, which a busy machine does not stretch; two threads on the wall
- * clock. A machine may have less than two cores to give, for instance where a neighbour shares one: the column
- * "machine" is what two threads gain, between the measurements of the row, on arithmetic that needs no memory.
+ * One thread is timed in the processor's own time, which a busy machine does not stretch, on each of two cores; two
+ * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
+ * A machine may have less than two cores to give, for instance where a neighbour shares one: the column "machine" is
+ * what two threads gain, in the same turns, on arithmetic that needs no memory.
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
@@ -22,8 +23,10 @@
 
 enum {
     N = 32,
-    TURNS = 3,
-    RUNS = 21 /* a turn */
+    TURNS = 31, /* at most, and at least TURNS_LEAST however long a turn takes */
+    TURNS_LEAST = 9,
+    RUNS = 5, /* a turn */
+    ROW_SECONDS = 3
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -122,27 +125,29 @@ static void global_step(void *context)
     solve->ops->precondition(solve, solve->velocity);
 }
 
-/* Seconds at one thread (processor time) and two (wall clock): the median, and the least, which is what threads take
- * while nothing else wants the cores. */
+/* Seconds at one thread (processor time) and two (wall clock): the medians of the turns, and the least. */
 typedef struct timing {
-    double one, two, one_least, two_least;
+    double one, two, ratio, one_least, two_least;
     double machine; /* what two threads gain on plain arithmetic in the same turns */
 } timing;
 
 static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
                         int32_t choice, int32_t *element_count, double *bytes)
 {
-    scene scenes[2]; /* with one thread and with two, by turns: what disturbs one disturbs the other */
-    double one[TURNS * RUNS], two[TURNS * RUNS], machine[TURNS];
+    scene scenes[2]; /* with one thread and with two */
+    double one[TURNS], two[TURNS], ratio[TURNS], machine[TURNS];
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);
         make_local(&scenes[i]);
     }
-    for (int turn = 0; turn < TURNS; turn++) {
-        bench_times(body, &scenes[0], RUNS, bench_processor_seconds, one + turn * RUNS);
-        bench_times(body, &scenes[1], RUNS, sinew_seconds, two + turn * RUNS);
-        machine[turn] = bench_two_threads();
+    const double began = sinew_seconds();
+    int turn = 0;
+    for (; turn < TURNS && (turn < TURNS_LEAST || sinew_seconds() - began < ROW_SECONDS); turn++) {
+        one[turn] = bench_one_thread(body, &scenes[0], RUNS);
+        two[turn] = bench_two_threads(body, &scenes[1], RUNS);
+        ratio[turn] = one[turn] / two[turn];
+        machine[turn] = bench_machine();
     }
     if (element_count)
         *element_count = scenes[0].element_count;
@@ -150,10 +155,10 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
         *bytes = (double)(scenes[0].memory.held - scenes[0].before);
     for (int32_t i = 0; i < 2; i++)
         release_scene(&scenes[i]);
-    timing t = {.one = bench_middle(one, TURNS * RUNS), .two = bench_middle(two, TURNS * RUNS)};
+    timing t = {.one = bench_middle(one, turn), .two = bench_middle(two, turn), .ratio = bench_middle(ratio, turn)};
     t.one_least = one[0]; /* sorted now */
     t.two_least = two[0];
-    t.machine = bench_middle(machine, TURNS);
+    t.machine = bench_middle(machine, turn);
     return t;
 }
 
@@ -175,8 +180,8 @@ static void per_element(const char *what, bench_body *body, sinew_energy_kind ki
         return;
     timing t = time_body(body, kind, solver, option, choice, &count, &bytes);
     printf("%-38s %7.1f ns %7.1f ns %6.2fx %7.1f ns %7.1f ns %6.2fx %6.2fx %6.0f B %6.0f B\n", what,
-           1e9 * t.one / count, 1e9 * t.two / count, t.one / t.two, 1e9 * t.one_least / count,
-           1e9 * t.two_least / count, t.one_least / t.two_least, t.machine, bytes / count, bytes / (N * N * N));
+           1e9 * t.one / count, 1e9 * t.two / count, t.ratio, 1e9 * t.one_least / count, 1e9 * t.two_least / count,
+           t.one_least / t.two_least, t.machine, bytes / count, bytes / (N * N * N));
 }
 
 static void global_row(void)
@@ -185,8 +190,8 @@ static void global_row(void)
     if (skips(what))
         return;
     timing t = time_body(global_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0, NULL, NULL);
-    printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx\n", what, 1e3 * t.one, 1e3 * t.two,
-           t.one / t.two, 1e3 * t.one_least, 1e3 * t.two_least, t.one_least / t.two_least, t.machine);
+    printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx\n", what, 1e3 * t.one, 1e3 * t.two, t.ratio,
+           1e3 * t.one_least, 1e3 * t.two_least, t.one_least / t.two_least, t.machine);
 }
 
 int main(int argc, char **argv)

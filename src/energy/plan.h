@@ -20,7 +20,7 @@
 
 /* As many as leave room in a first cache of 32 KiB for their points and for what is added to them. */
 #ifdef SINEW_SINGLE
-#define SINEW_CHUNK_ELEMENTS 2048
+#define SINEW_CHUNK_ELEMENTS 3072
 #else
 #define SINEW_CHUNK_ELEMENTS 1024
 #endif

@@ -46,16 +46,8 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
         memset(g, 0, 4 * (size_t)count * sizeof *g);
 }
 
-/* Most particles have one slot or two, in no order that a processor could guess: so two are always added. */
-static inline point sum_slots(const sinew_slot_pass *pass, int32_t i)
-{
-    point s = load(pass->values, pass->slots[i][0]) + load(pass->values, pass->slots[i][1]);
-    for (int32_t k = pass->first_more[i]; k < pass->first_more[i + 1]; k++)
-        s += load(pass->values, pass->more[k]);
-    return s;
-}
-
-/* One loop for all: `what` is known where it is inlined. */
+/* One loop for all: `what` is known where it is inlined. Most particles have one slot or two, in no order that a
+ * processor could guess: so two are always added, and what further slots there are is added afterwards. */
 static inline __attribute__((always_inline)) double run(const sinew_slot_pass *given, int32_t first, int32_t last,
                                                         own what)
 {
@@ -66,21 +58,27 @@ static inline __attribute__((always_inline)) double run(const sinew_slot_pass *g
         if (!pass->pinned[i]) {
             lane_wide f = {0};
             if (what == OWN_INERTIA || what == OWN_INERTIA_FROM_ZERO) {
-                const double m = (double)pass->mass[i];
                 lane_wide d = load_wide(pass->q, i);
                 if (what == OWN_INERTIA)
                     d -= load_wide(pass->other, i);
-                sum += m * d * d;
-                f = m * pass->scale * d;
+                f = (double)pass->mass[i] * d;
+                sum += f * d;
+                f *= pass->scale;
             } else if (what == OWN_LOAD) {
                 f = -load_wide(pass->other, i);
                 sum -= f * load_wide(pass->q, i);
             }
             if (pass->out)
-                out = sum_slots(pass, i) + __builtin_convertvector(f, point);
+                out = load(pass->values, pass->slots[i][0]) + load(pass->values, pass->slots[i][1]) +
+                      __builtin_convertvector(f, point);
         }
         if (pass->out)
             store(pass->out, i, out);
+    }
+    for (int32_t k = pass->first_more[first]; pass->out && k < pass->first_more[last]; k++) {
+        const int32_t i = pass->more[k][0];
+        if (!pass->pinned[i])
+            store(pass->out, i, load(pass->out, i) + load(pass->values, pass->more[k][1]));
     }
     return (sum[0] + sum[1]) + sum[2];
 }

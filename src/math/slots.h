@@ -16,7 +16,7 @@
 typedef struct sinew_slot_pass {
     const int32_t (*slots)[2]; /* [particle_count] the first two, where there are fewer that of a zero */
     const int32_t *first_more; /* [particle_count + 1] into more */
-    const int32_t *more;       /* the other slots */
+    const int32_t (*more)[2];  /* the particle and one of its other slots, ascending */
     const sinew_real *values;  /* [slot][4] */
     const uint8_t *pinned;     /* [particle_count] */
     const sinew_real *mass;    /* [particle_count] */

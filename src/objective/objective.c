@@ -69,7 +69,7 @@ static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
     else if (two[1] == o->slot_count)
         two[1] = slot;
     else
-        o->more[o->first_more[particle]++] = slot;
+        memcpy(o->more[o->first_more[particle]++], (const int32_t[2]){particle, slot}, sizeof *o->more);
 }
 
 /* Counting sort of all slots by particle; within a particle they stay in order. */
@@ -136,7 +136,8 @@ void sinew_objective_clear(sinew_objective *o)
     sinew_release(a, o->tangents);
     o->tasks = NULL;
     o->slots = NULL;
-    o->first_more = o->more = NULL;
+    o->first_more = NULL;
+    o->more = NULL;
     o->slot_values = o->scratch = o->tangents = NULL;
     o->task_values = NULL;
 }
@@ -244,7 +245,7 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
 {
     return (sinew_slot_pass){.slots = (const int32_t(*)[2])o->slots,
                              .first_more = o->first_more,
-                             .more = o->more,
+                             .more = (const int32_t(*)[2])o->more,
                              .values = o->slot_values,
                              .pinned = o->pinned,
                              .mass = o->mass,

@@ -51,7 +51,7 @@ typedef struct sinew_objective {
     sinew_task *tasks;    /* [task_count] */
     int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; slot_count, a zero, for none */
     int32_t *first_more;  /* [particle_count + 1] into more */
-    int32_t *more;        /* [slot_count] the other slots of each particle, ascending */
+    int32_t (*more)[2];   /* [slot_count] a particle and one of its other slots, ascending */
     size_t tangent_total; /* reals in all tangents */
     size_t scratch_size;  /* reals of one thread's scratch */
 

@@ -10,6 +10,13 @@
  * gradients, in every order of sweep. Zero compliance is PBD. Positions carry the inverse mass as
  * their fourth number. A constraint whose gradient vanishes does nothing. Multiplying C by a factor and alpha by its
  * square changes nothing, so C is taken per unit of the modulus and alpha = 1 / weight.
+ *
+ * C is often a length r, whose gradient is something divided by it. With that something, g = r grad C, and k the weight
+ *
+ *     dlambda / r = r (-k C - c lambda - (b / r) g . (x - x_old)) / ((k + b) sum w |g|^2 + c r^2),  c = 1/h^2, b =
+ * beta/h x_a += w_a g_a (dlambda / r)
+ *
+ * takes one division, beside which the root for r is found.
  */
 #ifndef SINEW_CONSTRAIN_H
 #define SINEW_CONSTRAIN_H
@@ -21,7 +28,8 @@
 /* The points of one element group: x, y, z and inverse mass. */
 typedef struct constrained {
     lane x[4 * CONSTRAIN_VERTICES];
-    lane gradient[3 * CONSTRAIN_VERTICES];
+    lane gradient[3 * CONSTRAIN_VERTICES]; /* times r */
+    lane step;                             /* dlambda / r */
 } constrained;
 
 KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex, int n, constrained *c)
@@ -30,7 +38,7 @@ KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex,
         lane_gather_four(xw, vertex + a * LANES, c->x + 4 * a);
 }
 
-/* grad C . (x - x_old) */
+/* g . (x - x_old) */
 KERNEL_INLINE lane constrain_motion(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrained *c)
 {
     lane sum = lane_set(0);
@@ -43,36 +51,37 @@ KERNEL_INLINE lane constrain_motion(const sinew_kernel *kernel, const int32_t *v
     return sum;
 }
 
-/* One constraint of the group, its gradient in c: moves c->x and lambda, and writes the particles. `weight` is 1 /
+/* One constraint of the group, r times its gradient in c: moves lambda, and leaves dlambda / r in c. `weight` is 1 /
  * alpha; where it is zero (fillers) nothing happens; `hard` ignores the compliance. */
-KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
-                                   lane weight, bool hard, sinew_real *lambda, constrained *c)
+KERNEL_INLINE void constrain_step(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
+                                  lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
 {
-    const lane zero = lane_set(0), one = lane_set(1);
-    const lane_mask real = lane_lt(zero, weight);
-    const lane alpha = 1 / lane_select(real, weight, one);
-    const lane compliance = hard ? zero : alpha * kernel->compliance;
+    const lane zero = lane_set(0), one = lane_set(1), compliance = lane_set(hard ? 0 : kernel->compliance);
     const lane multiplier = lane_load(lambda);
     const lane share = kernel->share ? lane_load(kernel->share + group * LANES) : one;
-    lane bottom = zero, top = -C - compliance * multiplier;
+    lane sum = zero, top = r * (-weight * C - compliance * multiplier), inverse = weight;
     for (int a = 0; a < n; a++) {
         const lane *g = c->gradient + 3 * a;
-        bottom += c->x[4 * a + 3] * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        sum += c->x[4 * a + 3] * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     }
     if (kernel->x_old && !hard) {
-        const lane gamma = alpha * kernel->damping;
-        top -= gamma * constrain_motion(kernel, vertex, n, c);
-        bottom *= 1 + gamma;
+        top -= kernel->damping * constrain_motion(kernel, vertex, n, c);
+        inverse += kernel->damping;
     }
-    bottom += compliance;
-    const lane_mask acts = real & lane_lt(zero, bottom);
-    const lane change = kernel->stiffness * share * lane_select(acts, top / lane_select(acts, bottom, one), zero);
-    lane_store(lambda, multiplier + change);
+    const lane bottom = inverse * sum + compliance * (r * r);
+    const lane_mask acts = lane_lt(zero, weight) & lane_lt(zero, bottom);
+    c->step = kernel->stiffness * share * lane_select(acts, top / lane_select(acts, bottom, one), zero);
+    lane_store(lambda, multiplier + c->step * r);
+}
+
+/* Moves c->x by the step, and writes the particles. */
+KERNEL_INLINE void constrain_move(const sinew_kernel *kernel, const int32_t *vertex, int n, lane weight, constrained *c)
+{
     /* Points can be written whole where no two are one: not in a group with fillers, and not by pairs, which may name a
      * vertex twice. */
-    const bool whole = !kernel->dx && n <= 4 && !lane_any(lane_eq(weight, zero));
+    const bool whole = !kernel->dx && n <= 4 && !lane_any(lane_eq(weight, lane_set(0)));
     for (int a = 0; a < n; a++) {
-        const lane scale = change * c->x[4 * a + 3];
+        const lane scale = c->step * c->x[4 * a + 3];
         const lane dx[3] = {scale * c->gradient[3 * a], scale * c->gradient[3 * a + 1], scale * c->gradient[3 * a + 2]};
         for (int i = 0; i < 3; i++)
             c->x[4 * a + i] += dx[i];
@@ -81,6 +90,14 @@ KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, co
         else
             lane_scatter_point(kernel->dx ? kernel->dx : kernel->xw, vertex + a * LANES, dx);
     }
+}
+
+/* Both. */
+KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
+                                   lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
+{
+    constrain_step(kernel, group, vertex, n, C, r, weight, hard, lambda, c);
+    constrain_move(kernel, vertex, n, weight, c);
 }
 
 KERNEL_INLINE sinew_real *group_lambda(const sinew_kernel *kernel, int32_t group, int count)

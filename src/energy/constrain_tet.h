@@ -23,7 +23,7 @@ KERNEL_INLINE void constrain_deformation(const constrained *c, const lane lower[
     multiply3_lower(Ds, lower, F);
 }
 
-/* The gradient of C over the vertices from dC/dF. */
+/* The gradient over the vertices from that by F. */
 KERNEL_INLINE void constrain_gradient(const lane P[9], const lane lower[6], constrained *c)
 {
     lane f[9];
@@ -44,24 +44,26 @@ KERNEL_INLINE lane no_offset(const sinew_real *material)
     return lane_set(0);
 }
 
-/* One group, its points in c, with psi and P = dpsi/dF per unit of the modulus. */
-KERNEL_INLINE void tet_constrain_group(const sinew_kernel *kernel, int32_t group, int constraint_count,
-                                       const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
+/* The step of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus. */
+KERNEL_INLINE void tet_constrain_step(const sinew_kernel *kernel, int32_t group, int constraint_count,
+                                      const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
 {
     const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
     /* Where the energy is not defined there is no constraint to go by. */
     const lane_mask defined = lane_le(psi, huge);
+    if (lane_any(~defined)) {
+        psi = lane_select(defined, psi, zero);
+        for (int i = 0; i < 9; i++)
+            P[i] = lane_select(defined, P[i], zero);
+    }
     const lane root = lane_sqrt(lane_max(2 * (psi + shift), zero));
-    const lane C = lane_select(defined, whole ? psi : root, zero);
-    const lane scale = whole ? lane_set(1) : 1 / lane_max(root, tiny);
     lane lower[6];
-    for (int i = 0; i < 9; i++)
-        P[i] = lane_select(defined, scale * P[i], zero);
     load_lanes(data + TET_LOWER * LANES, 6, lower);
     constrain_gradient(P, lower, c);
-    constrain_apply(kernel, group, group_vertex(kernel, group, 4), 4, C, lane_load(data), false,
-                    group_lambda(kernel, group, constraint_count), c);
+    constrain_step(kernel, group, group_vertex(kernel, group, 4), 4, whole ? psi : root,
+                   whole ? lane_set(1) : lane_max(root, tiny), lane_load(data), false,
+                   group_lambda(kernel, group, constraint_count), c);
 }
 
 /* Groups that share no vertex go a tile at a time, as in tet_evaluate. rotated: NULL, or goes before stress. */
@@ -86,9 +88,12 @@ KERNEL_INLINE void tet_any_constrain(const sinew_kernel *kernel, int data_count,
             const sinew_real *data = group_data(kernel, first + k, data_count), *material = data + TET_MATERIAL * LANES;
             lane P[9];
             const lane psi = rotated ? rotated(F[k], R[k], material, P) : stress(F[k], material, P);
-            tet_constrain_group(kernel, first + k, constraint_count, data, psi, P,
-                                soft ? offset(material) : lane_set(0), &c[k]);
+            tet_constrain_step(kernel, first + k, constraint_count, data, psi, P, soft ? offset(material) : lane_set(0),
+                               &c[k]);
         }
+        for (int32_t k = 0; k < count; k++)
+            constrain_move(kernel, group_vertex(kernel, first + k, 4), 4,
+                           lane_load(group_data(kernel, first + k, data_count)), &c[k]);
     }
 }
 

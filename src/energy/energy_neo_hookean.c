@@ -90,15 +90,13 @@ static void constrain_split(const sinew_kernel *kernel)
         constrain_gather(kernel->xw, vertex, 4, &c);
         load_lanes(data + TET_LOWER * LANES, 6, lower);
         constrain_deformation(&c, lower, F);
-        const lane size = lane_sqrt(norm3(F)), inverse = 1 / lane_max(size, tiny);
-        for (int i = 0; i < 9; i++)
-            P[i] = inverse * F[i];
-        constrain_gradient(P, lower, &c);
-        constrain_apply(kernel, group, vertex, 4, size, weight, false, lambda, &c);
+        const lane size = lane_sqrt(norm3(F));
+        constrain_gradient(F, lower, &c);
+        constrain_apply(kernel, group, vertex, 4, size, lane_max(size, tiny), weight, false, lambda, &c);
         constrain_deformation(&c, lower, F);
         const lane growth = cofactor3(F, P) - 1;
         constrain_gradient(P, lower, &c);
-        constrain_apply(kernel, group, vertex, 4, hard ? growth : growth - 1 / ratio, weight * ratio, hard,
+        constrain_apply(kernel, group, vertex, 4, hard ? growth : growth - 1 / ratio, lane_set(1), weight * ratio, hard,
                         lambda + LANES, &c);
     }
 }

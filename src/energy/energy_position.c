@@ -152,7 +152,7 @@ static void local_prox(const sinew_kernel *kernel)
 /* C = |x - target|, alpha = 1/k */
 static void constrain(const sinew_kernel *kernel)
 {
-    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_TINY);
+    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_ROOT_TINY);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->group_count; group++) {
         const sinew_real *data = group_data(kernel, group, DATA_COUNT);
@@ -166,10 +166,8 @@ static void constrain(const sinew_kernel *kernel)
             squared += c.gradient[i] * c.gradient[i];
         }
         const lane distance = lane_sqrt(squared);
-        const lane scale = whole ? lane_set(1) : 1 / lane_max(distance, tiny);
-        for (int i = 0; i < 3; i++)
-            c.gradient[i] *= scale;
-        constrain_apply(kernel, group, vertex, 1, whole ? half * squared : distance, lane_load(data), false,
+        constrain_apply(kernel, group, vertex, 1, whole ? half * squared : distance,
+                        whole ? lane_set(1) : lane_max(distance, tiny), lane_load(data), false,
                         group_lambda(kernel, group, 1), &c);
     }
 }

@@ -22,12 +22,6 @@ enum {
 
 #define LENGTH_BOUND ((sinew_real)1e-6)
 #define ACROSS_FLOOR ((sinew_real)0.1)
-/* Shorter edges have a squared length of zero. */
-#ifdef SINEW_SINGLE
-#define LENGTH_TINY 1.0842022e-19f
-#else
-#define LENGTH_TINY 1.4916681462400413e-154
-#endif
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",
@@ -104,7 +98,7 @@ static double gradient(const sinew_kernel *kernel)
         const lane k = lane_load(data);
         lane d[3];
         const lane l = edge(kernel->x, vertex, d), stretch = l - lane_load(data + LANES);
-        const lane pull = k * stretch / lane_max(l, lane_set(LENGTH_TINY));
+        const lane pull = k * stretch / lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             d[i] *= pull;
         scatter_opposite(kernel->g, vertex, d);
@@ -121,7 +115,7 @@ static void linearise(const sinew_kernel *kernel)
         const lane k = lane_load(data), L = lane_load(data + LANES);
         lane n[3];
         const lane l = edge(kernel->x, group_vertex(kernel, group, 2), n);
-        const lane divisor = lane_max(l, lane_set(LENGTH_TINY));
+        const lane divisor = lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             n[i] /= divisor;
         lane across = 1 - L / lane_max(divisor, LENGTH_BOUND * L);
@@ -188,7 +182,7 @@ static void local_project(const sinew_kernel *kernel)
         const int32_t *vertex = group_vertex(kernel, group, 2);
         lane d[3];
         const lane l = edge(kernel->x, vertex, d);
-        const lane pull = lane_load(data) * lane_load(data + LANES) / lane_max(l, lane_set(LENGTH_TINY));
+        const lane pull = lane_load(data) * lane_load(data + LANES) / lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             d[i] *= pull;
         scatter_opposite(kernel->g, vertex, d);
@@ -207,8 +201,8 @@ static void local_prox(const sinew_kernel *kernel)
         row_shifted(kernel, group, d, y);
         const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = lane_load(data + LANES);
         const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
-        const lane scale = (k * L / lane_max(l, lane_set(LENGTH_TINY)) + w2) / divisor;
-        const lane_mask nowhere = lane_le(l, lane_set(LENGTH_TINY));
+        const lane scale = (k * L / lane_max(l, lane_set(LANE_ROOT_TINY)) + w2) / divisor;
+        const lane_mask nowhere = lane_le(l, lane_set(LANE_ROOT_TINY));
         const lane z[3] = {lane_select(nowhere, k * L / divisor, scale * y[0]), scale * y[1], scale * y[2]};
         row_finish(kernel, group, w2, d, y, z, f);
         scatter_opposite(kernel->g, vertex, f);
@@ -303,13 +297,13 @@ static __attribute__((noinline)) void constrain_any(const sinew_kernel *kernel, 
         squared += d[i] * d[i];
     }
     const lane l = lane_sqrt(squared), stretch = l - lane_load(data + LANES);
-    const lane scale = (whole ? stretch : lane_set(1)) / lane_max(l, lane_set(LENGTH_TINY));
     for (int i = 0; i < 3; i++) {
-        c.gradient[3 + i] = scale * d[i];
+        c.gradient[3 + i] = whole ? stretch * d[i] : d[i];
         c.gradient[i] = -c.gradient[3 + i];
     }
     const lane C = whole ? (sinew_real)0.5 * stretch * stretch : stretch;
-    constrain_apply(kernel, group, vertex, 2, C, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+    constrain_apply(kernel, group, vertex, 2, C, lane_max(l, lane_set(LANE_ROOT_TINY)), lane_load(data), false,
+                    group_lambda(kernel, group, 1), &c);
 }
 
 static void constrain(const sinew_kernel *kernel)
@@ -346,7 +340,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
 {
     const lane k = lane_load(v->data), L = lane_load(v->data + LANES);
     lane d[3];
-    const lane l = lane_max(visit_edge(v, d), lane_set(LENGTH_TINY)), pull = k * (l - L) / l;
+    const lane l = lane_max(visit_edge(v, d), lane_set(LANE_ROOT_TINY)), pull = k * (l - L) / l;
     for (int i = 0; i < 3; i++)
         sum->g[i] -= pull * d[i];
     if (!exact) {
@@ -364,7 +358,7 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     lane d[3];
     const lane before = visit_edge(v, d), squares = dot3(step, step) - 2 * dot3(step, d);
     const lane after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
-    const lane sum = before + after, longer = squares / lane_max(sum, lane_set(LENGTH_TINY));
+    const lane sum = before + after, longer = squares / lane_max(sum, lane_set(LANE_ROOT_TINY));
     *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + L);
     return half * longer * (sum - 2 * L);
 }

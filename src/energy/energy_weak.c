@@ -246,11 +246,11 @@ static void constrain(const sinew_kernel *kernel)
         for (int i = 0; i < 3; i++)
             f[i] /= lane_max(k, tiny);
         const lane twice = lane_max(apart[0] * f[0] + apart[1] * f[1] + apart[2] * f[2], zero), root = lane_sqrt(twice);
-        const lane scale = whole ? lane_set(1) : 1 / lane_max(root, tiny);
         for (int a = 0; a < 8; a++)
             for (int i = 0; i < 3; i++)
-                c.gradient[3 * a + i] = scale * w[a] * f[i];
-        constrain_apply(kernel, group, vertex, 8, whole ? twice / 2 : root, lane_load(data) * k, false,
+                c.gradient[3 * a + i] = w[a] * f[i];
+        constrain_apply(kernel, group, vertex, 8, whole ? twice / 2 : root,
+                        whole ? lane_set(1) : lane_max(root, lane_set(LANE_ROOT_TINY)), lane_load(data) * k, false,
                         group_lambda(kernel, group, 1), &c);
     }
 }

@@ -31,14 +31,16 @@
 
 #ifdef SINEW_SINGLE
 typedef int32_t lane_int;
-#define LANE_EPSILON 1.1920929e-7f  /* distance from 1 to the next number */
-#define LANE_TINY    1.1754944e-38f /* smallest normal number */
-#define LANE_HUGE    3.4028235e+38f
+#define LANE_EPSILON   1.1920929e-7f  /* distance from 1 to the next number */
+#define LANE_TINY      1.1754944e-38f /* smallest normal number */
+#define LANE_ROOT_TINY 1.0842022e-19f /* its root: shorter lengths have a square of zero */
+#define LANE_HUGE      3.4028235e+38f
 #else
 typedef int64_t lane_int;
-#define LANE_EPSILON 2.220446049250313e-16
-#define LANE_TINY    2.2250738585072014e-308
-#define LANE_HUGE    1.7976931348623157e+308
+#define LANE_EPSILON   2.220446049250313e-16
+#define LANE_TINY      2.2250738585072014e-308
+#define LANE_ROOT_TINY 1.4916681462400413e-154
+#define LANE_HUGE      1.7976931348623157e+308
 #endif
 
 #if LANES == 1

@@ -62,10 +62,10 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     sinew_error error = {0};
     assert_int_equal(sinew_sweep_create(&sweep, &world->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
     const sinew_sweep_batch *b = &sweep.batches[0];
-    const int32_t colours = b->colour_count, domains = b->domain_count;
+    const int32_t colours = b->colour_count, domains = b->first_domain[b->level_count];
     int32_t *marks = make_array((size_t)world->particle_count, sizeof *marks);
     int32_t *seen = make_array((size_t)b->source->element_count, sizeof *seen), between = 0;
-    assert_int_equal(domains > 0, is_cut);
+    assert_int_equal(b->level_count > 0, is_cut);
     /* Rows: no particle twice. */
     int32_t mark = 0;
     for (int32_t row = 0; row < (domains + 1) * colours; row++) {
@@ -74,15 +74,17 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     }
     for (int32_t e = 0; e < b->source->element_count; e++)
         assert_int_equal(seen[e], 1);
-    /* Domains: no particle in two of them. */
-    for (int32_t i = 0; i < world->particle_count; i++)
-        marks[i] = -domains - 1;
-    for (int32_t row = 0; row < domains * colours; row++)
-        mark_row(b, row, row / colours - domains, -domains, marks, seen);
+    /* Domains of one level: no particle in two of them. */
+    for (int32_t level = 0; level < b->level_count; level++) {
+        for (int32_t i = 0; i < world->particle_count; i++)
+            marks[i] = -domains - 1;
+        for (int32_t row = b->first_domain[level] * colours; row < b->first_domain[level + 1] * colours; row++)
+            mark_row(b, row, row / colours - domains, -domains, marks, seen);
+    }
     for (int32_t i = 0; i < b->source->element_count; i++)
         between += seen[i] == 1;
-    printf("%s, %d particles: %d domains, %d colours, %.1f %% of the elements between domains\n",
-           sinew_get_energy_info(kind)->name, world->particle_count, domains, colours,
+    printf("%s, %d particles: %d domains in %d levels, %d colours, %.1f %% of the elements between halves\n",
+           sinew_get_energy_info(kind)->name, world->particle_count, domains, b->level_count, colours,
            is_cut ? 100.0 * between / b->source->element_count : 0.0);
     free(marks);
     free(seen);
@@ -139,11 +141,47 @@ static void test_threads(void **state)
     check_threads(10, SINEW_ENERGY_STRAIN);
 }
 
+/* One particle with springs to thousands: as many colours as springs, whose rows are not worth cutting. */
+static void test_hub(void **state)
+{
+    (void)state;
+    enum {
+        SPRINGS = 3000
+    };
+    sinew_error error = {0};
+    sinew_world *worlds[2];
+    int32_t springs[SPRINGS][2];
+    for (int32_t i = 0; i < SPRINGS; i++)
+        memcpy(springs[i], (const int32_t[2]){5000, i}, sizeof springs[i]);
+    for (int32_t k = 0; k < 2; k++) {
+        worlds[k] = make_block(21, SINEW_ENERGY_SPRING, k + 1);
+        sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+        energy.elements = springs[0];
+        energy.element_count = SPRINGS;
+        sinew_world_add_energy(worlds[k], &energy, &error);
+        must(&error);
+        sinew_step_result result;
+        sinew_world_step(worlds[k], &result);
+        assert_int_equal(result.bits & SINEW_STEP_NOT_FINITE, 0);
+    }
+    assert_memory_equal(worlds[0]->q, worlds[1]->q, 4 * (size_t)worlds[0]->particle_count * sizeof *worlds[0]->q);
+    sinew_sweep sweep;
+    assert_int_equal(sinew_sweep_create(&sweep, &worlds[0]->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
+    assert_int_equal(sweep.batch_count, 2);
+    assert_true(sweep.batches[0].level_count > 0);
+    assert_int_equal(sweep.batches[1].level_count, 0);
+    assert_int_equal(sweep.batches[1].colour_count, SPRINGS);
+    sinew_sweep_destroy(&sweep);
+    for (int32_t k = 0; k < 2; k++)
+        sinew_world_destroy(worlds[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_hub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

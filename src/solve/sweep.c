@@ -41,10 +41,16 @@ static void copy_data(const sinew_sweep_batch *b, size_t place, int32_t element)
         b->data[(place / W * D + d) * W + place % W] = data[d];
 }
 
-/* Rows of elements that share no particle: the colours of each domain and of what is between them. */
+/* Domains of all levels. */
+static int32_t domain_count(const sinew_sweep_batch *b)
+{
+    return b->first_domain[b->level_count];
+}
+
+/* Rows of elements that share no particle: the colours of each domain and of what is between the last ones. */
 static int32_t row_count(const sinew_sweep_batch *b)
 {
-    return (b->domain_count + 1) * b->colour_count;
+    return (domain_count(b) + 1) * b->colour_count;
 }
 
 /* Puts the elements of each row into groups. Fillers repeat the first element of their own group with weight zero:
@@ -80,26 +86,36 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
     return sinew_colour_elements(&o->allocator, o->particle_count, &elements, colours, colour_count, error);
 }
 
+/* The smallest domain that has all of an element's particles. */
+static int32_t domain_of(const sinew_sweep_batch *b, const int32_t *particles)
+{
+    int32_t least = particles[0], most = particles[0], level = 0;
+    for (int32_t a = 1; a < b->ops->info.vertex_count; a++) {
+        least = particles[a] < least ? particles[a] : least;
+        most = particles[a] > most ? particles[a] : most;
+    }
+    least /= DOMAIN_PARTICLES;
+    most /= DOMAIN_PARTICLES;
+    while (level < b->level_count && least >> level != most >> level)
+        level++;
+    return level < b->level_count ? b->first_domain[level] + (least >> level) : domain_count(b);
+}
+
 /* rows[e], so far the element's colour, becomes its row. */
 static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const int32_t *particles, int32_t *rows)
 {
-    const int32_t n = b->ops->info.vertex_count, particle_count = sweep->objective->particle_count;
-    const int32_t count = b->source->element_count,
-                  domains = (particle_count + DOMAIN_PARTICLES - 1) / DOMAIN_PARTICLES;
+    const int32_t n = b->ops->info.vertex_count, count = b->source->element_count;
+    int32_t domains = (sweep->objective->particle_count + DOMAIN_PARTICLES - 1) / DOMAIN_PARTICLES, levels = 0;
     if (sweep->order != SINEW_SWEEP_COLOURED || domains < DOMAINS_LEAST)
         return;
+    for (; domains > 1; domains = (domains + 1) / 2, levels++)
+        b->first_domain[levels + 1] = b->first_domain[levels] + domains;
     /* One particle with many elements makes as many colours: the rows of most domains would be empty. */
-    if ((int64_t)(domains + 1) * b->colour_count * ROW_ELEMENTS > count)
+    if ((int64_t)(b->first_domain[levels] + 1) * b->colour_count * ROW_ELEMENTS > count)
         return;
-    b->domain_count = domains;
-    for (int32_t e = 0; e < count; e++) {
-        const int32_t *own = particles + (size_t)e * (size_t)n;
-        int32_t domain = own[0] / DOMAIN_PARTICLES;
-        for (int32_t a = 1; a < n; a++)
-            if (own[a] / DOMAIN_PARTICLES != domain)
-                domain = b->domain_count;
-        rows[e] += domain * b->colour_count;
-    }
+    b->level_count = levels;
+    for (int32_t e = 0; e < count; e++)
+        rows[e] += domain_of(b, particles + (size_t)e * (size_t)n) * b->colour_count;
 }
 
 /* Elements by row. Inside a row their order changes nothing but what lies in the caches: along the particles, so that a
@@ -331,27 +347,29 @@ typedef struct sweep_pass {
 /* All domains of a batch at once, where there are any, and each colour. */
 static int32_t batch_phases(const sinew_sweep_batch *b)
 {
-    return (b->domain_count > 0 ? 1 : 0) + b->colour_count;
+    return b->level_count + b->colour_count;
 }
 
-/* The batch of a phase, and the row that it is; -1: the phase of the domains. */
-static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *row)
+/* The batch of a phase, and the level that the phase is; from level_count on, it is the row. */
+static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *level, int32_t *row)
 {
     const sinew_sweep_batch *b = pass->sweep->batches;
     int32_t own = pass->backward ? pass->phases - 1 - phase : phase;
     for (; own >= batch_phases(b); b++)
         own -= batch_phases(b);
-    const int32_t colour = b->domain_count > 0 ? own - 1 : own;
-    *row = colour < 0 ? -1 : b->domain_count * b->colour_count + colour;
+    *level = own;
+    *row = domain_count(b) * b->colour_count + own - b->level_count;
     return b;
 }
 
 static int32_t count_pieces(const void *context, int32_t phase)
 {
-    int32_t row;
-    const sinew_sweep_batch *b = phase_batch(context, phase, &row);
+    int32_t level, row;
+    const sinew_sweep_batch *b = phase_batch(context, phase, &level, &row);
     const int32_t most = PIECE_ELEMENTS / b->width;
-    return row < 0 ? b->domain_count : (b->first_group[row + 1] - b->first_group[row] + most - 1) / most;
+    if (level < b->level_count)
+        return b->first_domain[level + 1] - b->first_domain[level];
+    return (b->first_group[row + 1] - b->first_group[row] + most - 1) / most;
 }
 
 static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32_t domain)
@@ -365,10 +383,10 @@ static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32
 static void run_piece(const void *context, int32_t phase, int32_t piece)
 {
     const sweep_pass *pass = context;
-    int32_t row;
-    const sinew_sweep_batch *b = phase_batch(pass, phase, &row);
-    if (row < 0) {
-        run_domain(pass, b, piece);
+    int32_t level, row;
+    const sinew_sweep_batch *b = phase_batch(pass, phase, &level, &row);
+    if (level < b->level_count) {
+        run_domain(pass, b, b->first_domain[level] + piece);
         return;
     }
     const int32_t most = PIECE_ELEMENTS / b->width;

@@ -6,12 +6,14 @@
  * and laid out anew, W at a time, with particle numbers; the colours follow each other, the groups of one colour run
  * side by side. A large body is cut into domains, runs of particles in their order, which is one in space: first each
  * domain goes through the colours of the elements that lie inside it, by itself, in one thread and in its caches; then
- * come the elements between domains, colour after colour. Gauss-Seidel in mesh order: one element after the other in
- * the caller's order, with the scalar kernels. Jacobi: all elements see the same positions, and each makes 1/n of its
- * change, n the most elements at one of its free particles. With positions and multipliers changed alike, the sweeps of
- * a set of linear constraints then converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at each
- * particle) and keep the momentum, which a mean over each particle's elements does not. None depends on the number of
- * threads.
+ * each pair of neighbouring domains goes so through the elements between them, each pair of pairs, and so on; what lies
+ * between the two halves of the body comes last, colour after colour. So threads wait for each other a few times, not
+ * at every colour, and few particles go from one core to another. Gauss-Seidel in mesh order: one element after the
+ * other in the caller's order, with the scalar kernels. Jacobi: all elements see the same positions, and each makes 1/n
+ * of its change, n the most elements at one of its free particles. With positions and multipliers changed alike, the
+ * sweeps of a set of linear constraints then converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at
+ * each particle) and keep the momentum, which a mean over each particle's elements does not. None depends on the number
+ * of threads.
  */
 #ifndef SINEW_SWEEP_H
 #define SINEW_SWEEP_H
@@ -24,14 +26,18 @@ typedef enum sinew_sweep_order {
     SINEW_SWEEP_JACOBI
 } sinew_sweep_order;
 
+#define SINEW_SWEEP_LEVELS 24 /* at most: there are fewer than 2^31 particles */
+
 /* The elements of one batch in the order of the sweep. */
 typedef struct sinew_sweep_batch {
     const sinew_batch *source;
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
-    int32_t domain_count; /* 0: not cut */
-    int32_t *first_group; /* [(domain_count + 1) * colour_count + 1] by domain and by colour in it; the last row is of
-                             the elements between domains */
+    int32_t level_count; /* 0: not cut */
+    int32_t
+        first_domain[SINEW_SWEEP_LEVELS + 1]; /* of each level, each half as many as the level before; and the end */
+    int32_t *first_group; /* [(domains of all levels + 1) * colour_count + 1] by domain and by colour in it; the last
+                             domain is what lies between those of the last level */
     int32_t *vertex;      /* [group_count][vertex_count][W] SINEW_POINT times the particle */
     sinew_real *data;     /* [group_count][data_count][W] */
     int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */

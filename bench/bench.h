@@ -115,6 +115,7 @@ static inline double bench_one_thread(bench_body *body, void *context, int runs)
 /* The same by two threads, which the body starts. */
 static inline double bench_two_threads(bench_body *body, void *context, int runs)
 {
+    bench_pin(0); /* which also asks once what cores there are */
 #pragma omp parallel num_threads(2)
     bench_pin(omp_get_thread_num());
     return bench_median(body, context, runs);

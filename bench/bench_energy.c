@@ -13,9 +13,10 @@
 
 #include "base/base.h"
 #include "energy/energy.h"
+#include "energy/plan.h"
 
 enum {
-    CHUNK_TETS = 2048
+    CHUNK_TETS = SINEW_CHUNK_ELEMENTS
 };
 
 typedef struct chunk {

@@ -36,17 +36,24 @@ double processor_seconds()
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+void (*pin_to)(int core);
+
 double median(const std::function<void()> &body, int runs)
 {
-    std::vector<double> seconds;
-    body();
-    for (int i = 0; i < runs; i++) {
-        const double began = processor_seconds();
+    double speed = 0;
+    for (int core = 0; core < 2; core++) {
+        std::vector<double> seconds;
+        pin_to(core);
         body();
-        seconds.push_back(processor_seconds() - began);
+        for (int i = 0; i < runs; i++) {
+            const double began = processor_seconds();
+            body();
+            seconds.push_back(processor_seconds() - began);
+        }
+        std::sort(seconds.begin(), seconds.end());
+        speed += 0.5 / seconds[static_cast<size_t>(runs) / 2];
     }
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[static_cast<size_t>(runs) / 2];
+    return 1 / speed;
 }
 
 struct matrix {
@@ -171,8 +178,9 @@ void bullet_row(const sinew_mesh *mesh)
 
 } // namespace
 
-void bench_peers(int n)
+void bench_peers(int n, void (*pin)(int core))
 {
+    pin_to = pin;
     sinew_box_def box = sinew_default_box_def();
     for (int &count : box.vertices)
         count = n;

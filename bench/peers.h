@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* Prints a row a peer for the block of n^3 vertices. One thread, processor time. */
-void bench_peers(int n);
+/* Prints a row a peer for the block of n^3 vertices. One thread, processor time, on each of two cores, which `pin`
+ * keeps it on: the mean of both speeds. */
+void bench_peers(int n, void (*pin)(int core));
 
 #ifdef __cplusplus
 }

@@ -109,10 +109,10 @@ static void test_any_list(void **state)
     uint32_t random = 1;
     for (int round = 0; round < 300; round++) {
         enum {
-            MOST = 3000
+            MOST = 4000
         };
         static int32_t tets[4 * MOST];
-        const int32_t count = 1 + round * 7 % MOST, particles = 1 + round % 40;
+        const int32_t count = 1 + round * 13 % MOST, particles = 1 + round % 40;
         for (int32_t i = 0; i < 4 * count; i++) {
             random = random * 1664525u + 1013904223u;
             tets[i] = (int32_t)((random >> 8) % (uint32_t)particles);

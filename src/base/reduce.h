@@ -16,7 +16,7 @@
 /* Below these sizes waking other threads costs more than it saves. */
 #define SINEW_PARALLEL_PARTICLES 8192
 #ifdef SINEW_SINGLE
-#define SINEW_PARALLEL_TASKS 3 /* of three times as many elements */
+#define SINEW_PARALLEL_TASKS 4 /* of three times as many elements */
 #else
 #define SINEW_PARALLEL_TASKS 8
 #endif

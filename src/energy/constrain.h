@@ -11,12 +11,14 @@
  * their fourth number. A constraint whose gradient vanishes does nothing. Multiplying C by a factor and alpha by its
  * square changes nothing, so C is taken per unit of the modulus and alpha = 1 / weight.
  *
- * C is often a length r, whose gradient is something divided by it. With that something, g = r grad C, and k the weight
+ * C is often a length r, whose gradient is something divided by it. With that something, g = r grad C, with k the
+ * weight, c = 1/h^2 and b = beta/h
  *
- *     dlambda / r = r (-k C - c lambda - (b / r) g . (x - x_old)) / ((k + b) sum w |g|^2 + c r^2),  c = 1/h^2, b =
- * beta/h x_a += w_a g_a (dlambda / r)
+ *     dlambda / r = r (-k C - c lambda - (b / r) g . (x - x_old)) / ((k + b) sum w |g|^2 + c r^2)
+ *     x_a += w_a g_a (dlambda / r)
  *
- * takes one division, beside which the root for r is found.
+ * takes one division, beside which the root for r is found. Where that leaves the range of numbers it is done again
+ * with g / r for g, and k for one.
  */
 #ifndef SINEW_CONSTRAIN_H
 #define SINEW_CONSTRAIN_H
@@ -51,27 +53,50 @@ KERNEL_INLINE lane constrain_motion(const sinew_kernel *kernel, const int32_t *v
     return sum;
 }
 
+/* What a constraint is made of beside its gradient. */
+typedef struct constrain_terms {
+    lane C, r, k, compliance, damping; /* compliance and damping: c and b */
+} constrain_terms;
+
+/* dlambda / r is top / bottom. */
+KERNEL_INLINE void constrain_ratio(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrain_terms *t,
+                                   lane multiplier, bool damped, const constrained *c, lane *top, lane *bottom)
+{
+    lane sum = lane_set(0), k = t->k;
+    *top = t->r * (-t->k * t->C - t->compliance * multiplier);
+    for (int a = 0; a < n; a++) {
+        const lane *g = c->gradient + 3 * a;
+        sum += c->x[4 * a + 3] * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    }
+    if (damped) {
+        *top -= t->damping * constrain_motion(kernel, vertex, n, c);
+        k += t->damping;
+    }
+    *bottom = k * sum + t->compliance * (t->r * t->r);
+}
+
 /* One constraint of the group, r times its gradient in c: moves lambda, and leaves dlambda / r in c. `weight` is 1 /
  * alpha; where it is zero (fillers) nothing happens; `hard` ignores the compliance. */
 KERNEL_INLINE void constrain_step(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
                                   lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
 {
-    const lane zero = lane_set(0), one = lane_set(1), compliance = lane_set(hard ? 0 : kernel->compliance);
-    const lane multiplier = lane_load(lambda);
+    const lane zero = lane_set(0), one = lane_set(1), huge = lane_set(LANE_HUGE), multiplier = lane_load(lambda);
     const lane share = kernel->share ? lane_load(kernel->share + group * LANES) : one;
-    lane sum = zero, top = r * (-weight * C - compliance * multiplier), inverse = weight;
-    for (int a = 0; a < n; a++) {
-        const lane *g = c->gradient + 3 * a;
-        sum += c->x[4 * a + 3] * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    const bool damped = kernel->x_old && !hard;
+    const lane_mask real = lane_lt(zero, weight);
+    constrain_terms t = {C, r, weight, lane_set(hard ? 0 : kernel->compliance), lane_set(kernel->damping)};
+    lane top, bottom;
+    constrain_ratio(kernel, vertex, n, &t, multiplier, damped, c, &top, &bottom);
+    if (__builtin_expect(lane_any(~(lane_le(lane_abs(top), huge) & lane_le(bottom, huge))), 0)) {
+        const lane alpha = 1 / lane_select(real, weight, one), inverse = 1 / r;
+        for (int i = 0; i < 3 * n; i++)
+            c->gradient[i] *= inverse;
+        t = (constrain_terms){C, one, one, t.compliance * alpha, t.damping * alpha};
+        constrain_ratio(kernel, vertex, n, &t, multiplier, damped, c, &top, &bottom);
     }
-    if (kernel->x_old && !hard) {
-        top -= kernel->damping * constrain_motion(kernel, vertex, n, c);
-        inverse += kernel->damping;
-    }
-    const lane bottom = inverse * sum + compliance * (r * r);
-    const lane_mask acts = lane_lt(zero, weight) & lane_lt(zero, bottom);
+    const lane_mask acts = real & lane_lt(zero, bottom);
     c->step = kernel->stiffness * share * lane_select(acts, top / lane_select(acts, bottom, one), zero);
-    lane_store(lambda, multiplier + c->step * r);
+    lane_store(lambda, multiplier + c->step * t.r);
 }
 
 /* Moves c->x by the step, and writes the particles. */
@@ -92,7 +117,7 @@ KERNEL_INLINE void constrain_move(const sinew_kernel *kernel, const int32_t *ver
     }
 }
 
-/* Both. */
+/* A constraint by itself: its step, then the move. */
 KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
                                    lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
 {

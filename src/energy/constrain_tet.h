@@ -54,6 +54,7 @@ KERNEL_INLINE void tet_constrain_step(const sinew_kernel *kernel, int32_t group,
     const lane_mask defined = lane_le(psi, huge);
     if (lane_any(~defined)) {
         psi = lane_select(defined, psi, zero);
+        shift = lane_select(defined, shift, zero);
         for (int i = 0; i < 9; i++)
             P[i] = lane_select(defined, P[i], zero);
     }

@@ -13,7 +13,7 @@
 
 enum {
     FACES = 4 * SINEW_CHUNK_ELEMENTS,
-    TABLE = 2 * FACES, /* a power of two */
+    TABLE = 2 * FACES,
     NONE = -1
 };
 

@@ -18,7 +18,7 @@
 
 #include "base/base.h"
 
-/* As many as leave room in a first cache of 32 KiB for their points and for what is added to them. */
+/* As many as have their points, and what is added to them, in a first cache of 32 KiB. */
 #ifdef SINEW_SINGLE
 #define SINEW_CHUNK_ELEMENTS 3072
 #else

@@ -33,7 +33,7 @@
 typedef int32_t lane_int;
 #define LANE_EPSILON   1.1920929e-7f  /* distance from 1 to the next number */
 #define LANE_TINY      1.1754944e-38f /* smallest normal number */
-#define LANE_ROOT_TINY 1.0842022e-19f /* its root: shorter lengths have a square of zero */
+#define LANE_ROOT_TINY 1.0842022e-19f /* its root: what is shorter has no normal square */
 #define LANE_HUGE      3.4028235e+38f
 #else
 typedef int64_t lane_int;

@@ -14,7 +14,8 @@
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
 #define PIECE_ELEMENTS  128 /* of one colour that a thread takes at a time */
 
-/* Particles of a domain: 32 KiB in single precision. Worlds with fewer than a few domains are not cut. */
+/* Particles of a domain, at most: 32 KiB in single precision. Their number is a power of two; worlds with fewer than a
+ * few are not cut. */
 #define DOMAIN_PARTICLES 2048
 #define DOMAINS_LEAST    4
 #define ROW_ELEMENTS     8 /* that a row has on average, at least: no less than the widest lanes, and the same for all */
@@ -87,15 +88,16 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
 }
 
 /* The smallest domain that has all of an element's particles. */
-static int32_t domain_of(const sinew_sweep_batch *b, const int32_t *particles)
+static int32_t domain_of(const sinew_sweep *sweep, const sinew_sweep_batch *b, const int32_t *particles)
 {
+    const int64_t domains = b->first_domain[1], particle_count = sweep->objective->particle_count;
     int32_t least = particles[0], most = particles[0], level = 0;
     for (int32_t a = 1; a < b->ops->info.vertex_count; a++) {
         least = particles[a] < least ? particles[a] : least;
         most = particles[a] > most ? particles[a] : most;
     }
-    least /= DOMAIN_PARTICLES;
-    most /= DOMAIN_PARTICLES;
+    least = (int32_t)(least * domains / particle_count);
+    most = (int32_t)(most * domains / particle_count);
     while (level < b->level_count && least >> level != most >> level)
         level++;
     return level < b->level_count ? b->first_domain[level] + (least >> level) : domain_count(b);
@@ -105,17 +107,19 @@ static int32_t domain_of(const sinew_sweep_batch *b, const int32_t *particles)
 static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const int32_t *particles, int32_t *rows)
 {
     const int32_t n = b->ops->info.vertex_count, count = b->source->element_count;
-    int32_t domains = (sweep->objective->particle_count + DOMAIN_PARTICLES - 1) / DOMAIN_PARTICLES, levels = 0;
+    int32_t domains = 1, levels = 0;
+    while ((int64_t)domains * DOMAIN_PARTICLES < sweep->objective->particle_count)
+        domains *= 2;
     if (sweep->order != SINEW_SWEEP_COLOURED || domains < DOMAINS_LEAST)
         return;
-    for (; domains > 1; domains = (domains + 1) / 2, levels++)
+    for (; domains > 1; domains /= 2, levels++)
         b->first_domain[levels + 1] = b->first_domain[levels] + domains;
     /* One particle with many elements makes as many colours: the rows of most domains would be empty. */
     if ((int64_t)(b->first_domain[levels] + 1) * b->colour_count * ROW_ELEMENTS > count)
         return;
     b->level_count = levels;
     for (int32_t e = 0; e < count; e++)
-        rows[e] += domain_of(b, particles + (size_t)e * (size_t)n) * b->colour_count;
+        rows[e] += domain_of(sweep, b, particles + (size_t)e * (size_t)n) * b->colour_count;
 }
 
 /* Elements by row. Inside a row their order changes nothing but what lies in the caches: along the particles, so that a
@@ -344,13 +348,13 @@ typedef struct sweep_pass {
     int32_t phases; /* of all batches */
 } sweep_pass;
 
-/* All domains of a batch at once, where there are any, and each colour. */
+/* Each level of domains, where there are any, then each colour of what lies between the last two. */
 static int32_t batch_phases(const sinew_sweep_batch *b)
 {
     return b->level_count + b->colour_count;
 }
 
-/* The batch of a phase, and the level that the phase is; from level_count on, it is the row. */
+/* The batch of a phase. The phase is a level of its domains or, if that comes out as level_count and more, a row. */
 static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *level, int32_t *row)
 {
     const sinew_sweep_batch *b = pass->sweep->batches;

@@ -33,16 +33,16 @@ typedef struct sinew_sweep_batch {
     const sinew_batch *source;
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
-    int32_t level_count; /* 0: not cut */
-    int32_t
-        first_domain[SINEW_SWEEP_LEVELS + 1]; /* of each level, each half as many as the level before; and the end */
+    int32_t level_count;  /* 0: not cut */
     int32_t *first_group; /* [(domains of all levels + 1) * colour_count + 1] by domain and by colour in it; the last
                              domain is what lies between those of the last level */
-    int32_t *vertex;      /* [group_count][vertex_count][W] SINEW_POINT times the particle */
-    sinew_real *data;     /* [group_count][data_count][W] */
-    int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */
-    sinew_real *lambda;   /* [group_count][constraint_count][W] */
-    sinew_real *share;    /* [group_count * W] Jacobi: 1/n, else NULL */
+    /* The first domain of each level, which has half as many as the level before, and the end. */
+    int32_t first_domain[SINEW_SWEEP_LEVELS + 1];
+    int32_t *vertex;    /* [group_count][vertex_count][W] SINEW_POINT times the particle */
+    sinew_real *data;   /* [group_count][data_count][W] */
+    int32_t *element;   /* [group_count * W] number in the source batch's caller, -1: filler */
+    sinew_real *lambda; /* [group_count][constraint_count][W] */
+    sinew_real *share;  /* [group_count * W] Jacobi: 1/n, else NULL */
 } sinew_sweep_batch;
 
 typedef struct sinew_sweep {

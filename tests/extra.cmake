@@ -59,3 +59,12 @@ if(TARGET test_reproduce)
   # About three quarters of a minute on an idle core; many tests share the cores.
   set_tests_properties(test_reproduce PROPERTIES TIMEOUT 900)
 endif()
+
+# ---- The long ones first, so that none is left over at the end while the other cores wait ----
+foreach(base reproduce allocation determinism threads newton solvers pbng_acceleration admm_weights)
+  foreach(target test_${base} test_${base}_single)
+    if(TARGET ${target})
+      set_tests_properties(${target} PROPERTIES COST 10)
+    endif()
+  endforeach()
+endforeach()

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <omp.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -121,16 +122,20 @@ static inline double bench_two_threads(bench_body *body, void *context, int runs
     return bench_median(body, context, runs);
 }
 
-/* Some 10 us of multiply-adds in registers. */
+/* Some 10 us of multiplications and additions in registers, as many at once as keep a core's units busy: then two
+ * threads that share one core are no faster than one. */
 static inline double bench_arithmetic(int seed)
 {
-    double a[8], sum = 0;
-    for (int i = 0; i < 8; i++)
+    enum {
+        MANY = 24
+    };
+    double a[MANY], sum = 0;
+    for (int i = 0; i < MANY; i++)
         a[i] = 1 + 1e-3 * (seed + i);
     for (int k = 0; k < 4000; k++)
-        for (int i = 0; i < 8; i++)
+        for (int i = 0; i < MANY; i++)
             a[i] = a[i] * 0.999999 + 1e-6;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < MANY; i++)
         sum += a[i];
     return sum;
 }
@@ -152,6 +157,30 @@ static inline double bench_machine(void)
     int one = 1, two = 2;
     const double alone = bench_one_thread(bench_arithmetic_pieces, &one, 3);
     return alone / bench_two_threads(bench_arithmetic_pieces, &two, 3);
+}
+
+/* Seconds for a cache line to the other core and back: some 70 ns between neighbours, five times that across a chip. */
+static inline double bench_round_trip(void)
+{
+    enum {
+        TRIPS = 2000
+    };
+    _Alignas(64) static _Atomic int turn;
+    double seconds = 0;
+#pragma omp parallel num_threads(2)
+    {
+        const int own = omp_get_thread_num();
+        const double began = sinew_seconds();
+        bench_pin(own);
+        for (int i = 0; i < TRIPS && omp_get_num_threads() == 2; i++) {
+            while (turn != own)
+                ;
+            turn = 1 - own;
+        }
+        if (own == 0)
+            seconds = (sinew_seconds() - began) / TRIPS;
+    }
+    return seconds;
 }
 
 #endif

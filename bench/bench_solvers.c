@@ -6,7 +6,8 @@
  * One thread is timed in the processor's own time, which a busy machine does not stretch, on each of two cores; two
  * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
  * A machine may have less than two cores to give, for instance where a neighbour shares one: the column "machine" is
- * what two threads gain, in the same turns, on arithmetic that needs no memory.
+ * what two threads gain, in the same turns, on arithmetic that needs no memory, and "trip" how long a cache line takes
+ * to the other core and back.
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
@@ -128,14 +129,14 @@ static void global_step(void *context)
 /* Seconds at one thread (processor time) and two (wall clock): the medians of the turns, and the least. */
 typedef struct timing {
     double one, two, ratio, one_least, two_least;
-    double machine; /* what two threads gain on plain arithmetic in the same turns */
+    double machine, trip; /* what two threads gain on plain arithmetic, and how far apart they are, in the same turns */
 } timing;
 
 static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
                         int32_t choice, int32_t *element_count, double *bytes)
 {
     scene scenes[2]; /* with one thread and with two */
-    double one[TURNS], two[TURNS], ratio[TURNS], machine[TURNS];
+    double one[TURNS], two[TURNS], ratio[TURNS], machine[TURNS], trip[TURNS];
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);
@@ -148,6 +149,7 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
         two[turn] = bench_two_threads(body, &scenes[1], RUNS);
         ratio[turn] = one[turn] / two[turn];
         machine[turn] = bench_machine();
+        trip[turn] = bench_round_trip();
     }
     if (element_count)
         *element_count = scenes[0].element_count;
@@ -160,6 +162,7 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
     t.one_least = one[0]; /* sorted now */
     t.two_least = two[0];
     t.machine = bench_middle(machine, turn);
+    t.trip = bench_middle(trip, turn);
     return t;
 }
 
@@ -180,9 +183,9 @@ static void per_element(const char *what, bench_body *body, sinew_energy_kind ki
     if (skips(what))
         return;
     timing t = time_body(body, kind, solver, option, choice, &count, &bytes);
-    printf("%-38s %7.1f ns %7.1f ns %6.2fx %7.1f ns %7.1f ns %6.2fx %6.2fx %6.0f B %6.0f B\n", what,
+    printf("%-38s %7.1f ns %7.1f ns %6.2fx %7.1f ns %7.1f ns %6.2fx %6.2fx %4.0f ns %6.0f B %6.0f B\n", what,
            1e9 * t.one / count, 1e9 * t.two / count, t.ratio, 1e9 * t.one_least / count, 1e9 * t.two_least / count,
-           t.one_least / t.two_least, t.machine, bytes / count, bytes / (N * N * N));
+           t.one_least / t.two_least, t.machine, 1e9 * t.trip, bytes / count, bytes / (N * N * N));
 }
 
 static void global_row(void)
@@ -191,8 +194,8 @@ static void global_row(void)
     if (skips(what))
         return;
     timing t = time_body(global_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0, NULL, NULL);
-    printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx\n", what, 1e3 * t.one, 1e3 * t.two, t.ratio,
-           1e3 * t.one_least, 1e3 * t.two_least, t.one_least / t.two_least, t.machine);
+    printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx %4.0f ns\n", what, 1e3 * t.one, 1e3 * t.two,
+           t.ratio, 1e3 * t.one_least, 1e3 * t.two_least, t.one_least / t.two_least, t.machine, 1e9 * t.trip);
 }
 
 int main(int argc, char **argv)
@@ -202,8 +205,8 @@ int main(int argc, char **argv)
     printf("n = %d block, " SINEW_PRECISION
            ", lanes %s; time per element, solver's memory per element and per vertex\n",
            N, sinew_lanes_name());
-    printf("%-38s %10s %10s %7s %10s %10s %7s %7s %8s %8s\n", "median, then the least turn", "1 thread", "2 threads",
-           "ratio", "1 thread", "2 threads", "ratio", "machine", "element", "vertex");
+    printf("%-38s %10s %10s %7s %10s %10s %7s %7s %7s %8s %8s\n", "median, then the least turn", "1 thread",
+           "2 threads", "ratio", "1 thread", "2 threads", "ratio", "machine", "trip", "element", "vertex");
     per_element("pd, local step (strain)", local_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);
     global_row();
     per_element("pd, whole iteration", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);

@@ -12,7 +12,7 @@
 #include "mesh/topology.h"
 
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
-#define PIECE_ELEMENTS  128 /* of one colour that a thread takes at a time */
+#define PIECE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
 
 /* Particles of a domain, at most: 32 KiB in single precision. Their number is a power of two; worlds with fewer than a
  * few are not cut. */
@@ -366,14 +366,19 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phas
     return b;
 }
 
+/* Pieces of a row: as many for one thread as for the other of two, and all as large. */
+static int32_t row_pieces(const sinew_sweep_batch *b, int32_t row)
+{
+    const int32_t groups = b->first_group[row + 1] - b->first_group[row], two = 2 * PIECE_ELEMENTS / b->width;
+    const int32_t pieces = 2 * ((groups + two - 1) / two);
+    return pieces < groups ? pieces : groups;
+}
+
 static int32_t count_pieces(const void *context, int32_t phase)
 {
     int32_t level, row;
     const sinew_sweep_batch *b = phase_batch(context, phase, &level, &row);
-    const int32_t most = PIECE_ELEMENTS / b->width;
-    if (level < b->level_count)
-        return b->first_domain[level + 1] - b->first_domain[level];
-    return (b->first_group[row + 1] - b->first_group[row] + most - 1) / most;
+    return level < b->level_count ? b->first_domain[level + 1] - b->first_domain[level] : row_pieces(b, row);
 }
 
 static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32_t domain)
@@ -393,9 +398,10 @@ static void run_piece(const void *context, int32_t phase, int32_t piece)
         run_domain(pass, b, b->first_domain[level] + piece);
         return;
     }
-    const int32_t most = PIECE_ELEMENTS / b->width;
-    const int32_t first = b->first_group[row] + piece * most, end = b->first_group[row + 1];
-    run_groups(pass->sweep, b, pass->how, first, end - first < most ? end : first + most);
+    const int32_t first = b->first_group[row], pieces = row_pieces(b, row);
+    const int64_t groups = b->first_group[row + 1] - first;
+    run_groups(pass->sweep, b, pass->how, first + (int32_t)(groups * piece / pieces),
+               first + (int32_t)(groups * (piece + 1) / pieces));
 }
 
 static void run_colours(const sinew_sweep *sweep, const sinew_kernel *how, bool backward)

@@ -216,7 +216,7 @@ static void local_prox(const sinew_kernel *kernel)
  * c the factor of the compliance. Not for groups with fillers, whose vertices are not their own. */
 /* Root and division take long, so a few groups go through each stage before the next one starts. */
 enum {
-    PLAIN_TILE = 4
+    PLAIN_TILE = sizeof(sinew_real) == 4 ? 8 : 4
 };
 
 typedef struct plain_group {
@@ -271,15 +271,14 @@ KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t first, in
         plain_move(kernel, first + g, &tile[g]);
 }
 
-/* How many groups from `first` on may go together. */
+/* How many groups from `first` on may go together. Only the last of a call may have fillers (sweep.c). */
 KERNEL_INLINE int32_t plain_count(const sinew_kernel *kernel, int32_t first)
 {
-    const int32_t most = kernel->apart ? PLAIN_TILE : 1;
-    int32_t count = 0;
-    while (count < most && first + count < kernel->group_count &&
-           !lane_any(lane_eq(lane_load(group_data(kernel, first + count, DATA_COUNT)), lane_set(0))))
-        count++;
-    return count;
+    const int32_t left = kernel->group_count - first, most = kernel->apart ? PLAIN_TILE : 1;
+    const sinew_real *last = group_data(kernel, kernel->group_count - 1, DATA_COUNT);
+    if (left > most)
+        return most;
+    return lane_any(lane_eq(lane_load(last), lane_set(0))) ? left - 1 : left;
 }
 
 /* C = |x1 - x0| - L, alpha = 1/k, with everything that a sweep may ask for. A call of its own: inlined, it would take

@@ -159,7 +159,8 @@ static inline double bench_machine(void)
     return alone / bench_two_threads(bench_arithmetic_pieces, &two, 3);
 }
 
-/* Seconds for a cache line to the other core and back: some 70 ns between neighbours, five times that across a chip. */
+/* Seconds for a cache line to the other core and back, after bench_two_threads: some 70 ns between neighbours, five
+ * times that across a chip. */
 static inline double bench_round_trip(void)
 {
     enum {
@@ -171,7 +172,6 @@ static inline double bench_round_trip(void)
     {
         const int own = omp_get_thread_num();
         const double began = sinew_seconds();
-        bench_pin(own);
         for (int i = 0; i < TRIPS && omp_get_num_threads() == 2; i++) {
             while (turn != own)
                 ;

@@ -882,6 +882,16 @@ static void split_neo_hookean_follows_the_formula(void **unused)
     for_samples(SINEW_CAN_CONSTRAINT, check_split);
 }
 
+static void constrain_softly(sample *s, sinew_real *xw, sinew_real *lambda)
+{
+    sinew_kernel kernel = kernel_of(s);
+    kernel.xw = xw;
+    kernel.lambda = lambda;
+    kernel.stiffness = 1;
+    kernel.compliance = 100;
+    s->ops->constrain(&kernel);
+}
+
 /* Elements that only fill up a group do nothing, whatever their positions. */
 static void check_filler(sample *s, uint32_t *seed)
 {
@@ -891,12 +901,7 @@ static void check_filler(sample *s, uint32_t *seed)
     memcpy(before, xw, sizeof before);
     for (int lane = 0; lane < s->W; lane++)
         s->data[lane] = 0;
-    sinew_kernel kernel = kernel_of(s);
-    kernel.xw = xw;
-    kernel.lambda = lambda;
-    kernel.stiffness = 1;
-    kernel.compliance = 100;
-    s->ops->constrain(&kernel);
+    constrain_softly(s, xw, lambda);
     assert_memory_equal(xw, before, sizeof xw);
 }
 
@@ -914,12 +919,7 @@ static void check_nothing(sample *s, uint32_t *seed)
         lambda[lane] = 5;
     }
     memcpy(before, xw, sizeof before);
-    sinew_kernel kernel = kernel_of(s);
-    kernel.xw = xw;
-    kernel.lambda = lambda;
-    kernel.stiffness = 1;
-    kernel.compliance = 100;
-    s->ops->constrain(&kernel);
+    constrain_softly(s, xw, lambda);
     assert_memory_equal(xw, before, sizeof xw);
     for (int lane = 0; lane < s->W; lane++)
         HOLDS(s, lane, lambda[lane] == 0);

@@ -271,7 +271,7 @@ KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t first, in
         plain_move(kernel, first + g, &tile[g]);
 }
 
-/* How many groups from `first` on may go together. Only the last of a call may have fillers (sweep.c). */
+/* How many groups from `first` on may go together. Only the last may have fillers. */
 KERNEL_INLINE int32_t plain_count(const sinew_kernel *kernel, int32_t first)
 {
     const int32_t left = kernel->group_count - first, most = kernel->apart ? PLAIN_TILE : 1;

@@ -22,7 +22,7 @@
 enum {
     MOST = 150,      /* iterations of a scan */
     MOST_NEO = 1500, /* of a neo-Hookean step */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SINEW_SANITIZED
     CELLS = 2 /* across the beam: a coarse one where every access is checked */
 #else
     CELLS = 6

@@ -31,7 +31,12 @@
 enum {
     MATERIAL_COUNT = 7,
     H_COUNT = 5,
-    E_COUNT = 8
+    E_COUNT = 8, /* 1e5 .. 1e12 */
+#ifdef SINEW_SANITIZED
+    E_STRIDE = 7 /* the ends */
+#else
+    E_STRIDE = 1
+#endif
 };
 enum {
     LINEAR,
@@ -151,8 +156,8 @@ static bool is_solved(sinew_world *world, const sinew_step_result *result)
 static void twist_row(const bar *b, int kind, double h, bool strict, const sinew_real *start)
 {
     double worst = 0;
-    int most = 0, above = 0;
-    for (int e = 0; e < E_COUNT; e++) {
+    int most = 0, above = 0, count = 0;
+    for (int e = 0; e < E_COUNT; e += E_STRIDE, count++) {
         const task t = {.kind = kind, .h = h, .E = pow(10, 5 + e), .nu = 0.3, .tolerance = TOLERANCE, .start = start};
         sinew_world *world = world_of(b, &t);
         sinew_step_result result;
@@ -168,7 +173,7 @@ static void twist_row(const bar *b, int kind, double h, bool strict, const sinew
     printf(
         "%-20s h %-6g E 1e5 .. 1e12: largest relative residual %.1e, %d of %d stopped by round-off above %g, at most "
         "%d iterations\n",
-        name_of(kind), h, worst, above, E_COUNT, TOLERANCE, most);
+        name_of(kind), h, worst, above, count, TOLERANCE, most);
 }
 
 static void test_twist(void **state)

@@ -81,7 +81,12 @@ static void safeguard_holds(void **unused)
 
 enum {
     BUDGETS = 3,
-    LARGEST = 40
+    LARGEST = 40,
+#ifdef SINEW_SANITIZED
+    CASE_STRIDE = 5 /* each step once, each stiffness and start twice */
+#else
+    CASE_STRIDE = 1
+#endif
 };
 static const int budgets[BUDGETS] = {5, 10, LARGEST};
 
@@ -161,7 +166,7 @@ static void chebyshev_serves_as_default(void **unused)
     static const double steps[] = {0, 1e-1, 1e-2, 1e-3}, moduli[] = {1e4, 1e7};
     group groups[3] = {{.name = "quasistatic"}, {.name = "dynamic"}, {.name = "st_venant_kirchhoff"}};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        for (int i = 0; i < 16; i++) {
+        for (int i = 0; i < 16; i += CASE_STRIDE) {
             const step_case c = {kinds[k], moduli[i / 4 % 2], steps[i % 4], i >= 8};
             if (c.kind == SINEW_ENERGY_SPRING && c.inverted)
                 continue;
@@ -169,7 +174,7 @@ static void chebyshev_serves_as_default(void **unused)
         }
     for (int g = 0; g < 3; g++)
         print_group(&groups[g]);
-    for (int g = 0; g < 2; g++)
+    for (int g = 0; g < 2 && CASE_STRIDE == 1; g++) /* means over a part say nothing of the whole */
         for (int b = 0; b < BUDGETS; b++) {
             /* After many iterations the two are alike. */
             const double own = mean_of(&groups[g], CHEBYSHEV, b), allowed = budgets[b] == LARGEST ? 1.2 : 1;

@@ -34,7 +34,7 @@ enum {
     CELLS_Y = 2,
     TETS = 5 * CELLS_X * CELLS_Y * CELLS_Y,
     VERTICES = (CELLS_X + 1) * (CELLS_Y + 1) * (CELLS_Y + 1),
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SINEW_SANITIZED
     SWEEPS = 100 /* ten times as slow, and there it is memory that is watched */
 #else
     SWEEPS = 1000

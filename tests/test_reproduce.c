@@ -233,7 +233,7 @@ static void check_gravity_bar(const json_t *s)
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
 #define ALL_NAMES  "thesis pbng"
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
 static bool wanted(const char *name)
 {

@@ -99,21 +99,39 @@ KERNEL_INLINE void constrain_step(const sinew_kernel *kernel, int32_t group, con
     lane_store(lambda, multiplier + c->step * t.r);
 }
 
-/* Moves c->x by the step, and writes the particles. */
-KERNEL_INLINE void constrain_move(const sinew_kernel *kernel, const int32_t *vertex, int n, lane weight, constrained *c)
+/* The step of vertex a. */
+KERNEL_INLINE void constrain_change(const constrained *c, int a, lane dx[3])
 {
-    /* Points can be written whole where no two are one: not in a group with fillers, and not by pairs, which may name a
-     * vertex twice. */
-    const bool whole = !kernel->dx && n <= 4 && !lane_any(lane_eq(weight, lane_set(0)));
+    const lane scale = c->step * c->x[4 * a + 3];
+    for (int i = 0; i < 3; i++)
+        dx[i] = scale * c->gradient[3 * a + i];
+}
+
+/* Writes the particles where the step brings them. */
+KERNEL_INLINE void constrain_move(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrained *c)
+{
+    /* Points are written whole, but not by pairs, which may name a vertex twice. */
+    const bool whole = !kernel->dx && n <= 4;
     for (int a = 0; a < n; a++) {
-        const lane scale = c->step * c->x[4 * a + 3];
-        const lane dx[3] = {scale * c->gradient[3 * a], scale * c->gradient[3 * a + 1], scale * c->gradient[3 * a + 2]};
-        for (int i = 0; i < 3; i++)
-            c->x[4 * a + i] += dx[i];
+        const lane *x = c->x + 4 * a;
+        lane dx[3];
+        constrain_change(c, a, dx);
+        const lane moved[4] = {x[0] + dx[0], x[1] + dx[1], x[2] + dx[2], x[3]};
         if (whole)
-            lane_store_four(kernel->xw, vertex + a * LANES, c->x + 4 * a);
+            lane_store_four(kernel->xw, vertex + a * LANES, moved);
         else
             lane_scatter_point(kernel->dx ? kernel->dx : kernel->xw, vertex + a * LANES, dx);
+    }
+}
+
+/* Brings c->x there, too, for the next constraint of the same group. */
+KERNEL_INLINE void constrain_follow(int n, constrained *c)
+{
+    for (int a = 0; a < n; a++) {
+        lane dx[3];
+        constrain_change(c, a, dx);
+        for (int i = 0; i < 3; i++)
+            c->x[4 * a + i] += dx[i];
     }
 }
 
@@ -122,7 +140,7 @@ KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, co
                                    lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
 {
     constrain_step(kernel, group, vertex, n, C, r, weight, hard, lambda, c);
-    constrain_move(kernel, vertex, n, weight, c);
+    constrain_move(kernel, vertex, n, c);
 }
 
 KERNEL_INLINE sinew_real *group_lambda(const sinew_kernel *kernel, int32_t group, int count)

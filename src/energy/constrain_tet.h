@@ -93,8 +93,7 @@ KERNEL_INLINE void tet_any_constrain(const sinew_kernel *kernel, int data_count,
                                &c[k]);
         }
         for (int32_t k = 0; k < count; k++)
-            constrain_move(kernel, group_vertex(kernel, first + k, 4), 4,
-                           lane_load(group_data(kernel, first + k, data_count)), &c[k]);
+            constrain_move(kernel, group_vertex(kernel, first + k, 4), 4, &c[k]);
     }
 }
 

@@ -52,8 +52,7 @@ typedef struct sinew_kernel {
     sinew_real *u;       /* [group_count][3 * row_count][W] local_prox: the scaled dual variable, updated */
     double stretch_low, stretch_high; /* stiffness: the interval that a material is fitted over */
 
-    /* Constraints (constrain): the elements of the groups share no vertex within a group; only the last group of a
-     * call may have fillers. */
+    /* Constraints (constrain): the elements of a group share no vertex, but for fillers, which repeat its first. */
     sinew_real *xw; /* [particle][4] positions, updated in place; the fourth number is the inverse mass (1/kg, 0 at
                        pins); vertex numbers are particles */
     sinew_real *dx; /* NULL, or [particle][4]: changes are added here instead (Jacobi) */

@@ -93,6 +93,7 @@ static void constrain_split(const sinew_kernel *kernel)
         const lane size = lane_sqrt(norm3(F));
         constrain_gradient(F, lower, &c);
         constrain_apply(kernel, group, vertex, 4, size, lane_max(size, tiny), weight, false, lambda, &c);
+        constrain_follow(4, &c);
         constrain_deformation(&c, lower, F);
         const lane growth = cofactor3(F, P) - 1;
         constrain_gradient(P, lower, &c);

@@ -213,12 +213,7 @@ static void local_prox(const sinew_kernel *kernel)
  *
  *     dlambda / l = (-k C - c lambda) / (W l) = (l (k L - c lambda) - k l^2) / (W l^2),   W = (w0 + w1) k + c
  *
- * c the factor of the compliance. Not for groups with fillers, whose vertices are not their own. */
-/* Root and division take long, so a few groups go through each stage before the next one starts. */
-enum {
-    PLAIN_TILE = sizeof(sinew_real) == 4 ? 8 : 4
-};
-
+ * c the factor of the compliance. */
 typedef struct plain_group {
     lane a[4], b[4], step;
 } plain_group;
@@ -241,44 +236,37 @@ KERNEL_INLINE void plain_step(const sinew_kernel *kernel, int32_t group, plain_g
     const lane squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], l = lane_sqrt(squared);
     const lane bottom = ((p->a[3] + p->b[3]) * k + c) * squared;
     const lane top = l * (k * L - c * lambda) - k * squared;
-    const lane ratio = lane_select(lane_lt(zero, bottom), top * (1 / bottom), zero);
-    p->step = kernel->stiffness * ratio;
+    p->step = top * lane_select(lane_lt(zero, bottom), kernel->stiffness / bottom, zero);
     lane_store(multiplier, lambda + p->step * l);
 }
 
-KERNEL_INLINE void plain_move(const sinew_kernel *kernel, int32_t group, plain_group *p)
+KERNEL_INLINE void plain_move(const sinew_kernel *kernel, int32_t group, const plain_group *p)
 {
     const int32_t *vertex = group_vertex(kernel, group, 2);
     const lane back = p->step * p->a[3], forth = p->step * p->b[3];
+    lane a[4] = {p->a[0], p->a[1], p->a[2], p->a[3]}, b[4] = {p->b[0], p->b[1], p->b[2], p->b[3]};
     for (int i = 0; i < 3; i++) {
-        const lane d = p->b[i] - p->a[i];
-        p->a[i] -= back * d;
-        p->b[i] += forth * d;
+        const lane d = b[i] - a[i];
+        a[i] -= back * d;
+        b[i] += forth * d;
     }
-    lane_store_four(kernel->xw, vertex, p->a);
-    lane_store_four(kernel->xw, vertex + LANES, p->b);
+    lane_store_four(kernel->xw, vertex, a);
+    lane_store_four(kernel->xw, vertex + LANES, b);
 }
 
-/* Groups that share no particle. */
+/* Groups that share no particle. Root and division take long: the one before is moved while they are under way. */
 KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t first, int32_t count)
 {
-    plain_group tile[PLAIN_TILE];
-    for (int32_t g = 0; g < count; g++)
-        plain_gather(kernel, first + g, &tile[g]);
-    for (int32_t g = 0; g < count; g++)
-        plain_step(kernel, first + g, &tile[g]);
-    for (int32_t g = 0; g < count; g++)
-        plain_move(kernel, first + g, &tile[g]);
-}
-
-/* How many groups from `first` on may go together. Only the last may have fillers. */
-KERNEL_INLINE int32_t plain_count(const sinew_kernel *kernel, int32_t first)
-{
-    const int32_t left = kernel->group_count - first, most = kernel->apart ? PLAIN_TILE : 1;
-    const sinew_real *last = group_data(kernel, kernel->group_count - 1, DATA_COUNT);
-    if (left > most)
-        return most;
-    return lane_any(lane_eq(lane_load(last), lane_set(0))) ? left - 1 : left;
+    plain_group now, next;
+    plain_gather(kernel, first, &now);
+    plain_step(kernel, first, &now);
+    for (int32_t group = first + 1; group < first + count; group++) {
+        plain_gather(kernel, group, &next);
+        plain_move(kernel, group - 1, &now);
+        plain_step(kernel, group, &next);
+        now = next;
+    }
+    plain_move(kernel, first + count - 1, &now);
 }
 
 /* C = |x1 - x0| - L, alpha = 1/k, with everything that a sweep may ask for. A call of its own: inlined, it would take
@@ -308,14 +296,12 @@ static __attribute__((noinline)) void constrain_any(const sinew_kernel *kernel, 
 static void constrain(const sinew_kernel *kernel)
 {
     const bool plain = !kernel->dx && !kernel->x_old && kernel->form != SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->group_count;) {
-        const int32_t count = plain ? plain_count(kernel, group) : 0;
-        if (count > 0)
-            constrain_plain(kernel, group, count);
+    const int32_t together = kernel->apart ? kernel->group_count : 1;
+    for (int32_t group = 0; group < kernel->group_count; group += plain ? together : 1)
+        if (plain)
+            constrain_plain(kernel, group, together);
         else
             constrain_any(kernel, group);
-        group += count > 0 ? count : 1;
-    }
 }
 
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)

@@ -30,14 +30,15 @@ static inline void points_load(const sinew_real *x, const int32_t *offset, lane 
     }
 }
 
+/* x[offset[i]] = r[i]. The first point is written last: its value stays where others repeat it. */
 static inline void points_store(sinew_real *x, const int32_t *offset, const lane r[4])
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 3; i >= 0; i--) {
 #ifdef LANE_AVX2_DOUBLE
         _mm256_store_pd(x + (size_t)offset[i], (__m256d)r[i]);
 #else
-        _mm_store_ps(x + (size_t)offset[i], _mm256_castps256_ps128((__m256)r[i]));
         _mm_store_ps(x + (size_t)offset[i + 4], _mm256_extractf128_ps((__m256)r[i], 1));
+        _mm_store_ps(x + (size_t)offset[i], _mm256_castps256_ps128((__m256)r[i]));
 #endif
     }
 }
@@ -181,7 +182,8 @@ static inline void lane_gather_four(const sinew_real *x, const int32_t *offset, 
 #endif
 }
 
-/* x[offset[i]] = f[i], all four numbers; the vertices are different from each other. */
+/* x[offset[i]] = f[i], all four numbers. The vertices are different from each other but for those that repeat the
+ * first, whose numbers stay: fillers do. */
 static inline void lane_store_four(sinew_real *x, const int32_t *offset, const lane f[4])
 {
 #ifdef LANE_POINTS
@@ -189,7 +191,7 @@ static inline void lane_store_four(sinew_real *x, const int32_t *offset, const l
     points_turn(f, r);
     points_store(x, offset, r);
 #else
-    for (int i = 0; i < LANES; i++)
+    for (int i = LANES - 1; i >= 0; i--)
         for (int c = 0; c < 4; c++)
             x[(size_t)offset[i] + (size_t)c] = lane_get(f[c], i);
 #endif

@@ -5,9 +5,10 @@
  *
  * One thread is timed in the processor's own time, which a busy machine does not stretch, on each of two cores; two
  * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
- * A machine may have less than two cores to give, for instance where a neighbour shares one: the column "machine" is
+ * A machine may have less than two cores to give, for instance where both are halves of one: the column "machine" is
  * what two threads gain, in the same turns, on arithmetic that needs no memory, and "trip" how long a cache line takes
- * to the other core and back.
+ * to the other core and back. Only turns in which the machine gained TWO_CORES count, unless there are too few of them;
+ * the column "turns" says how many did, of how many.
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
@@ -24,11 +25,15 @@
 
 enum {
     N = 32,
-    TURNS = 31, /* at most, and at least TURNS_LEAST however long a turn takes */
-    TURNS_LEAST = 9,
-    RUNS = 5, /* a turn */
-    ROW_SECONDS = 3
+    TURNS_MOST = 93,
+    TURNS_LEAST = 9, /* to be counted, however long a turn takes */
+    TURNS = 31,      /* to be counted, at most */
+    RUNS = 5,        /* a turn */
+    ROW_SECONDS = 3,
+    ROW_SECONDS_MOST = 12 /* for turns to be counted */
 };
+
+#define TWO_CORES 1.8
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
@@ -126,30 +131,70 @@ static void global_step(void *context)
     solve->ops->precondition(solve, solve->velocity);
 }
 
-/* Seconds at one thread (processor time) and two (wall clock): the medians of the turns, and the least. */
+/* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, what two threads gain on plain
+ * arithmetic, and how far apart they are. */
+typedef struct turn {
+    double one, two, ratio, machine, trip;
+} turn;
+
+/* The medians of the turns that count, and the least seconds; of the machine the medians of all. */
 typedef struct timing {
-    double one, two, ratio, one_least, two_least;
-    double machine, trip; /* what two threads gain on plain arithmetic, and how far apart they are, in the same turns */
+    turn middle;
+    double one_least, two_least;
+    int counted, all;
 } timing;
+
+static turn take_turn(bench_body *body, scene scenes[2])
+{
+    turn t = {.one = bench_one_thread(body, &scenes[0], RUNS), .two = bench_two_threads(body, &scenes[1], RUNS)};
+    t.ratio = t.one / t.two;
+    t.machine = bench_machine();
+    t.trip = bench_round_trip();
+    return t;
+}
+
+/* The median of the number at `offset` over the turns with `machine` and more. */
+static double middle_of(const turn *turns, int count, double machine, size_t offset, double *least)
+{
+    double values[TURNS_MOST];
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        if (turns[i].machine >= machine)
+            memcpy(&values[found++], (const char *)&turns[i] + offset, sizeof values[0]);
+    const double middle = bench_middle(values, found);
+    if (least)
+        *least = values[0]; /* sorted now */
+    return middle;
+}
+
+static timing sum_up(const turn *turns, int all, int counted)
+{
+    const double machine = counted < TURNS_LEAST ? 0 : TWO_CORES;
+    timing t = {.counted = machine > 0 ? counted : all, .all = all};
+    t.middle.one = middle_of(turns, all, machine, offsetof(turn, one), &t.one_least);
+    t.middle.two = middle_of(turns, all, machine, offsetof(turn, two), &t.two_least);
+    t.middle.ratio = middle_of(turns, all, machine, offsetof(turn, ratio), NULL);
+    t.middle.machine = middle_of(turns, all, 0, offsetof(turn, machine), NULL);
+    t.middle.trip = middle_of(turns, all, 0, offsetof(turn, trip), NULL);
+    return t;
+}
 
 static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
                         int32_t choice, int32_t *element_count, double *bytes)
 {
     scene scenes[2]; /* with one thread and with two */
-    double one[TURNS], two[TURNS], ratio[TURNS], machine[TURNS], trip[TURNS];
+    turn turns[TURNS_MOST];
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);
         make_local(&scenes[i]);
     }
     const double began = sinew_seconds();
-    int turn = 0;
-    for (; turn < TURNS && (turn < TURNS_LEAST || sinew_seconds() - began < ROW_SECONDS); turn++) {
-        one[turn] = bench_one_thread(body, &scenes[0], RUNS);
-        two[turn] = bench_two_threads(body, &scenes[1], RUNS);
-        ratio[turn] = one[turn] / two[turn];
-        machine[turn] = bench_machine();
-        trip[turn] = bench_round_trip();
+    int all = 0, counted = 0;
+    while (all < TURNS_LEAST || (all < TURNS_MOST && counted < TURNS &&
+                                 sinew_seconds() - began < (counted < TURNS_LEAST ? ROW_SECONDS_MOST : ROW_SECONDS))) {
+        turns[all] = take_turn(body, scenes);
+        counted += turns[all++].machine >= TWO_CORES;
     }
     if (element_count)
         *element_count = scenes[0].element_count;
@@ -157,13 +202,7 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
         *bytes = (double)(scenes[0].memory.held - scenes[0].before);
     for (int32_t i = 0; i < 2; i++)
         release_scene(&scenes[i]);
-    turn -= 1 - turn % 2; /* a number of turns that has a middle */
-    timing t = {.one = bench_middle(one, turn), .two = bench_middle(two, turn), .ratio = bench_middle(ratio, turn)};
-    t.one_least = one[0]; /* sorted now */
-    t.two_least = two[0];
-    t.machine = bench_middle(machine, turn);
-    t.trip = bench_middle(trip, turn);
-    return t;
+    return sum_up(turns, all, counted);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -183,9 +222,10 @@ static void per_element(const char *what, bench_body *body, sinew_energy_kind ki
     if (skips(what))
         return;
     timing t = time_body(body, kind, solver, option, choice, &count, &bytes);
-    printf("%-38s %7.1f ns %7.1f ns %6.2fx %7.1f ns %7.1f ns %6.2fx %6.2fx %4.0f ns %6.0f B %6.0f B\n", what,
-           1e9 * t.one / count, 1e9 * t.two / count, t.ratio, 1e9 * t.one_least / count, 1e9 * t.two_least / count,
-           t.one_least / t.two_least, t.machine, 1e9 * t.trip, bytes / count, bytes / (N * N * N));
+    printf("%-38s %7.1f ns %7.1f ns %6.2fx %7.1f ns %7.1f ns %6.2fx %6.2fx %4.0f ns %3d/%-3d %6.0f B %6.0f B\n", what,
+           1e9 * t.middle.one / count, 1e9 * t.middle.two / count, t.middle.ratio, 1e9 * t.one_least / count,
+           1e9 * t.two_least / count, t.one_least / t.two_least, t.middle.machine, 1e9 * t.middle.trip, t.counted,
+           t.all, bytes / count, bytes / (N * N * N));
 }
 
 static void global_row(void)
@@ -194,8 +234,9 @@ static void global_row(void)
     if (skips(what))
         return;
     timing t = time_body(global_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0, NULL, NULL);
-    printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx %4.0f ns\n", what, 1e3 * t.one, 1e3 * t.two,
-           t.ratio, 1e3 * t.one_least, 1e3 * t.two_least, t.one_least / t.two_least, t.machine, 1e9 * t.trip);
+    printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx %4.0f ns %3d/%-3d\n", what,
+           1e3 * t.middle.one, 1e3 * t.middle.two, t.middle.ratio, 1e3 * t.one_least, 1e3 * t.two_least,
+           t.one_least / t.two_least, t.middle.machine, 1e9 * t.middle.trip, t.counted, t.all);
 }
 
 int main(int argc, char **argv)
@@ -205,8 +246,8 @@ int main(int argc, char **argv)
     printf("n = %d block, " SINEW_PRECISION
            ", lanes %s; time per element, solver's memory per element and per vertex\n",
            N, sinew_lanes_name());
-    printf("%-38s %10s %10s %7s %10s %10s %7s %7s %7s %8s %8s\n", "median, then the least turn", "1 thread",
-           "2 threads", "ratio", "1 thread", "2 threads", "ratio", "machine", "trip", "element", "vertex");
+    printf("%-38s %10s %10s %7s %10s %10s %7s %7s %7s %7s %8s %8s\n", "median, then the least turn", "1 thread",
+           "2 threads", "ratio", "1 thread", "2 threads", "ratio", "machine", "trip", "turns", "element", "vertex");
     per_element("pd, local step (strain)", local_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);
     global_row();
     per_element("pd, whole iteration", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);

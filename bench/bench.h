@@ -151,12 +151,25 @@ static inline void bench_arithmetic_pieces(void *context)
         exit(1);
 }
 
-/* How much faster two threads are than one at arithmetic: two where both have a core. */
-static inline double bench_machine(void)
+/* What the machine gives just now: how much faster two threads are than one at arithmetic, two where both have a core;
+ * and how much slower one thread is than it was at best in this run, more than one where neighbours use the cores. */
+typedef struct bench_machine {
+    double gain, slower;
+} bench_machine;
+
+static inline bench_machine bench_machine_now(void)
 {
+    static double least = HUGE_VAL;
     int one = 1, two = 2;
     const double alone = bench_one_thread(bench_arithmetic_pieces, &one, 3);
-    return alone / bench_two_threads(bench_arithmetic_pieces, &two, 3);
+    least = fmin(least, alone);
+    return (bench_machine){alone / bench_two_threads(bench_arithmetic_pieces, &two, 3), alone / least};
+}
+
+/* Whether both cores are there and nobody else seems to use them. */
+static inline bool bench_is_ours(bench_machine machine)
+{
+    return machine.gain >= 1.8 && machine.slower <= 1.1;
 }
 
 /* Seconds for a cache line to the other core and back, after bench_two_threads: some 70 ns between neighbours, five

@@ -5,10 +5,11 @@
  *
  * One thread is timed in the processor's own time, which a busy machine does not stretch, on each of two cores; two
  * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
- * A machine may have less than two cores to give, for instance where both are halves of one: the column "machine" is
- * what two threads gain, in the same turns, on arithmetic that needs no memory, and "trip" how long a cache line takes
- * to the other core and back. Only turns in which the machine gained TWO_CORES count, unless there are too few of them;
- * the column "turns" says how many did, of how many.
+ * Others may use the machine, and it may have less than two cores to give: every turn is followed by arithmetic that
+ * needs no memory (bench_machine). Turns in which that was slowed down, or two threads gained little, do not count,
+ * unless there are too few others; the column "turns" says how many did, of how many. The column "machine" is what two
+ * threads gain on that arithmetic, "trip" how long a cache line takes to the other core and back, both over all turns.
+ * Peers are timed in the same way.
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
@@ -32,8 +33,6 @@ enum {
     ROW_SECONDS = 3,
     ROW_SECONDS_MOST = 12 /* for turns to be counted */
 };
-
-#define TWO_CORES 1.8
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
@@ -132,9 +131,10 @@ static void global_step(void *context)
 }
 
 /* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, what two threads gain on plain
- * arithmetic, and how far apart they are. */
+ * arithmetic, how far apart they are, and whether it counts. */
 typedef struct turn {
     double one, two, ratio, machine, trip;
+    bool counts;
 } turn;
 
 /* The medians of the turns that count, and the least seconds; of the machine the medians of all. */
@@ -144,22 +144,26 @@ typedef struct timing {
     int counted, all;
 } timing;
 
-static turn take_turn(bench_body *body, scene scenes[2])
+/* context[0] is the body's with one thread, context[1] with two; NULL: there is none. */
+static turn take_turn(bench_body *body, void *const context[2])
 {
-    turn t = {.one = bench_one_thread(body, &scenes[0], RUNS), .two = bench_two_threads(body, &scenes[1], RUNS)};
+    turn t = {.one = bench_one_thread(body, context[0], RUNS)};
+    t.two = context[1] ? bench_two_threads(body, context[1], RUNS) : t.one;
     t.ratio = t.one / t.two;
-    t.machine = bench_machine();
+    const bench_machine machine = bench_machine_now();
+    t.machine = machine.gain;
     t.trip = bench_round_trip();
+    t.counts = bench_is_ours(machine);
     return t;
 }
 
-/* The median of the number at `offset` over the turns with `machine` and more. */
-static double middle_of(const turn *turns, int count, double machine, size_t offset, double *least)
+/* The median of the number at `offset` over all turns, or those that count. */
+static double middle_of(const turn *turns, int count, bool counting, size_t offset, double *least)
 {
     double values[TURNS_MOST];
     int found = 0;
     for (int i = 0; i < count; i++)
-        if (turns[i].machine >= machine)
+        if (turns[i].counts || !counting)
             memcpy(&values[found++], (const char *)&turns[i] + offset, sizeof values[0]);
     const double middle = bench_middle(values, found);
     if (least)
@@ -167,15 +171,23 @@ static double middle_of(const turn *turns, int count, double machine, size_t off
     return middle;
 }
 
-static timing sum_up(const turn *turns, int all, int counted)
+static timing time_turns(bench_body *body, void *const context[2])
 {
-    const double machine = counted < TURNS_LEAST ? 0 : TWO_CORES;
-    timing t = {.counted = machine > 0 ? counted : all, .all = all};
-    t.middle.one = middle_of(turns, all, machine, offsetof(turn, one), &t.one_least);
-    t.middle.two = middle_of(turns, all, machine, offsetof(turn, two), &t.two_least);
-    t.middle.ratio = middle_of(turns, all, machine, offsetof(turn, ratio), NULL);
-    t.middle.machine = middle_of(turns, all, 0, offsetof(turn, machine), NULL);
-    t.middle.trip = middle_of(turns, all, 0, offsetof(turn, trip), NULL);
+    turn turns[TURNS_MOST];
+    const double began = sinew_seconds();
+    int all = 0, counted = 0;
+    while (all < TURNS_LEAST || (all < TURNS_MOST && counted < TURNS &&
+                                 sinew_seconds() - began < (counted < TURNS_LEAST ? ROW_SECONDS_MOST : ROW_SECONDS))) {
+        turns[all] = take_turn(body, context);
+        counted += turns[all++].counts;
+    }
+    const bool counting = counted >= TURNS_LEAST;
+    timing t = {.counted = counting ? counted : all, .all = all};
+    t.middle.one = middle_of(turns, all, counting, offsetof(turn, one), &t.one_least);
+    t.middle.two = middle_of(turns, all, counting, offsetof(turn, two), &t.two_least);
+    t.middle.ratio = middle_of(turns, all, counting, offsetof(turn, ratio), NULL);
+    t.middle.machine = middle_of(turns, all, false, offsetof(turn, machine), NULL);
+    t.middle.trip = middle_of(turns, all, false, offsetof(turn, trip), NULL);
     return t;
 }
 
@@ -183,26 +195,24 @@ static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_k
                         int32_t choice, int32_t *element_count, double *bytes)
 {
     scene scenes[2]; /* with one thread and with two */
-    turn turns[TURNS_MOST];
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);
         make_local(&scenes[i]);
     }
-    const double began = sinew_seconds();
-    int all = 0, counted = 0;
-    while (all < TURNS_LEAST || (all < TURNS_MOST && counted < TURNS &&
-                                 sinew_seconds() - began < (counted < TURNS_LEAST ? ROW_SECONDS_MOST : ROW_SECONDS))) {
-        turns[all] = take_turn(body, scenes);
-        counted += turns[all++].machine >= TWO_CORES;
-    }
+    const timing t = time_turns(body, (void *const[2]){&scenes[0], &scenes[1]});
     if (element_count)
         *element_count = scenes[0].element_count;
     if (bytes)
         *bytes = (double)(scenes[0].memory.held - scenes[0].before);
     for (int32_t i = 0; i < 2; i++)
         release_scene(&scenes[i]);
-    return sum_up(turns, all, counted);
+    return t;
+}
+
+static double time_peer(bench_body *body, void *context)
+{
+    return time_turns(body, (void *const[2]){context, NULL}).middle.one;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -243,6 +253,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         wanted = argv[1];
+    for (int i = 0; i < TURNS; i++) /* what the machine is at best */
+        bench_machine_now();
     printf("n = %d block, " SINEW_PRECISION
            ", lanes %s; time per element, solver's memory per element and per vertex\n",
            N, sinew_lanes_name());
@@ -262,6 +274,6 @@ int main(int argc, char **argv)
     per_element("xpbd, neo_hookean split", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_XPBD, "neo_hookean", 1);
     per_element("xpbd, distance constraints", iterate, SINEW_ENERGY_SPRING, SINEW_SOLVER_XPBD, NULL, 0);
     if (argc < 2)
-        bench_peers(N, bench_pin);
+        bench_peers(N, time_peer);
     return 0;
 }

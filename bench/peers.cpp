@@ -6,10 +6,8 @@
 
 #include <cholmod.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <map>
 #include <vector>
@@ -29,31 +27,11 @@ extern "C" void openblas_set_num_threads(int count) __attribute__((weak));
 namespace
 {
 
-double processor_seconds()
-{
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+double (*seconds_of)(void (*body)(void *context), void *context);
 
-void (*pin_to)(int core);
-
-double median(const std::function<void()> &body, int runs)
+double median(std::function<void()> body)
 {
-    double speed = 0;
-    for (int core = 0; core < 2; core++) {
-        std::vector<double> seconds;
-        pin_to(core);
-        body();
-        for (int i = 0; i < runs; i++) {
-            const double began = processor_seconds();
-            body();
-            seconds.push_back(processor_seconds() - began);
-        }
-        std::sort(seconds.begin(), seconds.end());
-        speed += 0.5 / seconds[static_cast<size_t>(runs) / 2];
-    }
-    return 1 / speed;
+    return seconds_of([](void *context) { (*static_cast<std::function<void()> *>(context))(); }, &body);
 }
 
 struct matrix {
@@ -118,7 +96,7 @@ void cholmod_row(const matrix &S, bool supernodal)
     cholmod_factor *L = cholmod_analyze(A, &common);
     cholmod_factorize(A, L, &common);
     cholmod_dense *b = cholmod_ones(n, 3, CHOLMOD_REAL, &common), *x = nullptr, *y = nullptr, *e = nullptr;
-    const double seconds = median([&] { cholmod_solve2(CHOLMOD_A, L, b, nullptr, &x, nullptr, &y, &e, &common); }, 15);
+    const double seconds = median([&] { cholmod_solve2(CHOLMOD_A, L, b, nullptr, &x, nullptr, &y, &e, &common); });
     std::printf("%-44s %9.2f ms   %.2f M numbers in L\n",
                 supernodal ? "peer: CHOLMOD supernodal" : "peer: CHOLMOD simplicial", 1e3 * seconds,
                 1e-6 * (supernodal ? static_cast<double>(L->xsize) : common.lnz));
@@ -143,7 +121,7 @@ void eigen_row(const matrix &S)
     const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>, Eigen::Lower> solver(A);
     const Eigen::MatrixXd b = Eigen::MatrixXd::Ones(S.n, 3);
     Eigen::MatrixXd x(S.n, 3);
-    const double seconds = median([&] { x = solver.solve(b); }, 9);
+    const double seconds = median([&] { x = solver.solve(b); });
     std::printf("%-44s %9.2f ms\n", "peer: Eigen SimplicialLDLT", 1e3 * seconds);
 }
 #endif
@@ -169,7 +147,7 @@ void bullet_row(const sinew_mesh *mesh)
         l.m_c3 = l.m_n[1]->m_q - l.m_n[0]->m_q;
         l.m_c2 = 1 / (l.m_c3.length2() * l.m_c0);
     }
-    const double seconds = median([&] { btSoftBody::PSolve_Links(&body, 1, 0); }, 15);
+    const double seconds = median([&] { btSoftBody::PSolve_Links(&body, 1, 0); });
     std::printf("%-44s %9.1f ns   per constraint, %d-bit reals\n", "peer: Bullet PSolve_Links", 1e9 * seconds / edges,
                 static_cast<int>(8 * sizeof(btScalar)));
     sinew_mesh_destroy(skeleton);
@@ -178,9 +156,9 @@ void bullet_row(const sinew_mesh *mesh)
 
 } // namespace
 
-void bench_peers(int n, void (*pin)(int core))
+void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *context))
 {
-    pin_to = pin;
+    seconds_of = seconds;
     sinew_box_def box = sinew_default_box_def();
     for (int &count : box.vertices)
         count = n;

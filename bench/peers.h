@@ -11,9 +11,8 @@
 extern "C" {
 #endif
 
-/* Prints a row a peer for the block of n^3 vertices. One thread, processor time, on each of two cores, which `pin`
- * keeps it on: the mean of both speeds. */
-void bench_peers(int n, void (*pin)(int core));
+/* Prints a row a peer for the block of n^3 vertices. One thread; `seconds` says how long a call of a body takes. */
+void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *context));
 
 #ifdef __cplusplus
 }

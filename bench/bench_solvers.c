@@ -7,9 +7,9 @@
  * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
  * Others may use the machine, and it may have less than two cores to give: every turn is followed by arithmetic that
  * needs no memory (bench_machine). Turns in which that was slowed down, or two threads gained little, do not count,
- * unless there are too few others; the column "turns" says how many did, of how many. The column "machine" is what two
- * threads gain on that arithmetic, "trip" how long a cache line takes to the other core and back, both over all turns.
- * Peers are timed in the same way.
+ * unless there are fewer than TURNS_LEAST others; the column "turns" says how many there were, of how many. The column
+ * "machine" is what two threads gain on that arithmetic, "trip" how long a cache line takes to the other core and back,
+ * both over all turns. Peers are timed in the same way.
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
@@ -182,7 +182,7 @@ static timing time_turns(bench_body *body, void *const context[2])
         counted += turns[all++].counts;
     }
     const bool counting = counted >= TURNS_LEAST;
-    timing t = {.counted = counting ? counted : all, .all = all};
+    timing t = {.counted = counted, .all = all};
     t.middle.one = middle_of(turns, all, counting, offsetof(turn, one), &t.one_least);
     t.middle.two = middle_of(turns, all, counting, offsetof(turn, two), &t.two_least);
     t.middle.ratio = middle_of(turns, all, counting, offsetof(turn, ratio), NULL);

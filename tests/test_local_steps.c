@@ -905,6 +905,29 @@ static void check_filler(sample *s, uint32_t *seed)
     assert_memory_equal(xw, before, sizeof xw);
 }
 
+/* Those that repeat the first element leave it to move as it does by itself. */
+static void check_repeated(sample *s, uint32_t *seed)
+{
+    ALIGNED sinew_real alone[4 * VERTEX_MOST * WIDTH_MOST] = {0}, xw[4 * VERTEX_MOST * WIDTH_MOST],
+                                               lambda[2][2 * WIDTH_MOST] = {0};
+    make_constrained(s, seed, alone, false, 1);
+    memcpy(xw, alone, sizeof xw);
+    constrain_softly(s, alone, lambda[0]);
+    for (int row = 0; row < s->n; row++)
+        for (int lane = 1; lane < s->W; lane++)
+            s->vertex[row * s->W + lane] = s->vertex[row * s->W];
+    for (int row = 0; row < s->ops->data_count; row++)
+        for (int lane = 1; lane < s->W; lane++)
+            s->data[row * s->W + lane] = row == 0 ? 0 : s->data[row * s->W];
+    sinew_real before[4];
+    memcpy(before, xw + s->vertex[0], sizeof before);
+    constrain_softly(s, xw, lambda[1]);
+    assert_memory_not_equal(xw + s->vertex[0], before, sizeof before);
+    for (int a = 0; a < s->n; a++)
+        assert_memory_equal(xw + s->vertex[a * s->W], alone + s->vertex[a * s->W], 4 * sizeof xw[0]);
+    HOLDS(s, 0, lambda[0][0] == lambda[1][0]);
+}
+
 /* Where an energy is not a number its constraint does nothing, and has no force; so has one that is met. */
 static void check_nothing(sample *s, uint32_t *seed)
 {
@@ -935,6 +958,7 @@ static void fillers_do_nothing(void **unused)
 {
     (void)unused;
     for_samples(SINEW_CAN_CONSTRAINT, check_filler);
+    for_samples(SINEW_CAN_CONSTRAINT, check_repeated);
 }
 
 /* ---- A slip of the thesis -------------------------------------------------------------------- */

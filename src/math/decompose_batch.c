@@ -35,11 +35,12 @@ static void svd3(size_t group_count, const sinew_real *F, sinew_real *U, sinew_r
 
 static void polar3(size_t group_count, const sinew_real *F, sinew_real *R)
 {
-    for (size_t group = 0; group < group_count; group++) {
-        lane f[9], r[9];
-        load(F + group * 9 * LANES, f, 9);
-        sinew_polar3(f, r);
-        store(r, R + group * 9 * LANES, 9);
+    lane f[SINEW_POLAR_TILE][9], r[SINEW_POLAR_TILE][9];
+    for (size_t group = 0, count; group < group_count; group += count) {
+        count = group_count - group < SINEW_POLAR_TILE ? group_count - group : SINEW_POLAR_TILE;
+        load(F + group * 9 * LANES, f[0], 9 * count);
+        sinew_polar3_tile((int)count, (const lane(*)[9])f, r);
+        store(r[0], R + group * 9 * LANES, 9 * count);
     }
 }
 

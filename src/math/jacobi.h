@@ -75,8 +75,8 @@ static inline void jacobi_turn(lane p[3], lane q[3], lane c, lane s)
 }
 
 /* One Newton-Schulz step V (I - D), D = (V^T V - I)/2, after which V, if it was orthogonal to D, is to D^2 or
- * round-off. Returns |D|^2. */
-static inline lane jacobi_orthonormalise(lane V[3][3])
+ * round-off. */
+static inline void jacobi_orthonormalise(lane V[3][3])
 {
     const sinew_real half = (sinew_real)0.5;
     lane a = half * (jacobi_dot(V[0], V[0]) - (sinew_real)1), d = half * jacobi_dot(V[0], V[1]);
@@ -88,8 +88,6 @@ static inline lane jacobi_orthonormalise(lane V[3][3])
         V[1][i] = y - (x * d + y * b + z * f);
         V[2][i] = z - (x * e + y * f + z * c);
     }
-    lane off = d * d + e * e + f * f;
-    return (a * a + b * b + c * c) + (off + off);
 }
 
 /* Where the mask is set (p, q) = (q, -p): a quarter turn, so that orientation stays. */

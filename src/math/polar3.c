@@ -7,25 +7,29 @@
  * of Davenport's 4x4 matrix (Horn, J. Opt. Soc. Am. A 4 (1987) 629; Higham and Noferini, Numer. Algorithms 73 (2016)
  * 349)
  *
- *     p(l) = l^4 - 2 |F|^2 l^2 - 8 det(F) l + 2 |F^T F|^2 - |F|^4
+ *     p(l) = (l^2 - |F|^2)^2 - 8 det(F) l - 4 |cof F|^2
  *
  * and R = d lambda / dF, which by differentiating p(lambda(F), F) = 0 is
  *
  *     R = ((lambda^2 + |F|^2) F + 2 lambda cof F - 2 F F^T F) / (lambda^3 - |F|^2 lambda - 2 det F)
  *
- *   1. lambda by Halley's iteration from above (sqrt(3) |F|): monotone, as all roots are real.
- *   2. R by the formula. In exact arithmetic it is R* p(S) with the true R* and a polynomial of its stretch S, whatever
- *      the error of lambda, so that making it orthogonal (Newton-Schulz) gives R*.
+ *   1. lambda by Householder's iteration of fourth order from sqrt(3) |F|. With u_i = 1 / (l - root_i) and h_k the
+ *      complete homogeneous polynomials of them a step is h_2 / h_3 long. That is never too far, as all roots are real,
+ *      and of the error e it leaves the part h_3(the other three u) / h_3(all four): for a rotation e^4 / 6.4.
+ *   2. Two rows of R by the formula. What lambda is still wrong by makes them longer, shorter and skew: they are made
+ *      orthonormal, and the third is their cross product.
  *   3. Where the denominator, 2 (sigma0 + sigma1) (sigma0 + sigma2) (sigma1 + sigma2), is small the formula magnifies
  *      round-off: Newton steps on the rotations, w = (tr(S) I - S)^-1 axial(R^T F), R <- R exp(w).
  *   4. Where even these stop short of round-off, because sigma1 + sigma2 is nearly 0: R = U V^T from the singular value
  *      decomposition.
  *
- * The error of R is a few epsilon times its condition, 2 |F| / (sigma1 + sigma2). Steps 3 and 4 run when one element of
- * the lane needs them, but an element's result does not depend on the others.
+ * The error of R is a few epsilon times its condition, 2 |F| / (sigma1 + sigma2). p is written with cof F because its
+ * terms are then smallest, and with them the round-off of lambda: expanded, with |F^T F|, they are twice as large.
+ * Steps 3 and 4 run when one element of a tile needs them, but an element's result does not depend on the others.
  *
- * Square root and divisions of steps 1 and 2 follow from each other: a group alone waits for them most of its time. So
- * each step runs over a tile of groups before the next step starts, and the groups' waits overlap.
+ * Square root and divisions of steps 1 and 2 follow from each other, and what waits for them fills the processor's
+ * queue: a group alone waits most of its time, and so does a loop that takes one group after the other from lambda to
+ * R. So each piece that ends in one of them runs over a tile of groups before the next piece starts.
  */
 #include "math/decompose.h"
 #include "math/jacobi.h"
@@ -35,24 +39,25 @@ enum {
     POLISH_STEPS = 4
 };
 
-/* ROOT_CHANGE: relative change of lambda whose cube is small enough for step 2.
+/* ROOT_CHANGE: relative change of lambda after which it is at round-off: what is left is its fourth power, for a
+ * rotation times 4, where the denominator is at its floor times about 100.
  *
  * FORMULA_FLOOR: denominator over lambda^3 (16/27 for a rotation) down to which step 2 is accurate.
  *
  * POLISH_FLOOR: eigenvalues of tr(S) I - S over the trace from which its determinant, in which two of them may be
  * small, is far above round-off; about epsilon^(1/4).
  *
- * SAFE_SQUARE: |F|^2 up to which, and from whose inverse, products of six entries neither overflow nor underflow. */
+ * SAFE_SQUARE: |F|^2 up to which, and from whose inverse, products of ten entries neither overflow nor underflow. */
 #ifdef SINEW_SINGLE
-#define ROOT_CHANGE   2e-2f
-#define FORMULA_FLOOR 0.3f
+#define ROOT_CHANGE   3e-3f
+#define FORMULA_FLOOR 0.35f
 #define POLISH_FLOOR  2e-2f
-#define SAFE_SQUARE   1e10f
+#define SAFE_SQUARE   1e6f
 #else
-#define ROOT_CHANGE   1e-3
+#define ROOT_CHANGE   5e-5
 #define FORMULA_FLOOR 0.2
 #define POLISH_FLOOR  1e-4
-#define SAFE_SQUARE   1e80
+#define SAFE_SQUARE   1e54
 #endif
 
 /* What the last step leaves in R, beside its own round-off */
@@ -81,53 +86,89 @@ static inline void cofactors(const lane F[9], lane cof[9])
     cof[8] = F[0] * F[4] - F[1] * F[3];
 }
 
-/* One step l <- l - 2 p p' / (2 p'^2 - p p'') to the largest root of p; returns the change. c0 = p(0). */
-static inline lane root_step(lane I1, lane J, lane c0, lane *l)
+/* A group on its way through the steps. */
+typedef struct polar_state {
+    const lane *F;
+    lane scaled[9];     /* F where it had to be scaled */
+    lane C[6], cof[6];  /* F^T F; of the cofactors two rows */
+    lane I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
+    lane l, inverse;    /* lambda, 1 / denominator */
+    lane_mask active;   /* elements that the steps so far were not good enough for */
+} polar_state;
+
+/* The change of l, with q = p / 4 and its derivatives q1, q2, the third being 6 l:
+ *     q (6 q1^2 - 3 q q2) / (6 q1^3 - 6 q q1 q2 + q^2 q3) */
+static inline lane root_change(lane q, lane q1, lane q2, lane l)
 {
-    lane l2 = *l * *l;
-    lane p = l2 * (l2 - (I1 + I1)) + (c0 - (sinew_real)8 * J * *l);
-    lane p1 = *l * (l2 - I1) - (J + J), p2 = (sinew_real)3 * l2 - I1; /* p'/4, p''/4 */
-    lane size = lane_max((sinew_real)8 * p1 * p1 - p * p2, lane_set(LANE_TINY));
-    lane change = (p + p) * p1 / size;
-    *l -= change;
-    return lane_abs(change);
+    lane curve = q * q2, rest = q1 * q1 - curve;
+    return q * (rest + (sinew_real)0.5 * curve) / lane_max(q1 * rest + q * q * l, lane_set(LANE_TINY));
 }
 
-/* Largest root of p, I1 = |F|^2, J = det F, to a relative error whose cube is round-off. */
-static inline lane largest_root(lane I1, lane J, const lane C[6])
+/* From l^2 = 3 I1 */
+static inline void first_step(polar_state *s)
 {
-    lane off = C[3] * C[3] + C[4] * C[4] + C[5] * C[5];
-    lane square = C[0] * C[0] + C[1] * C[1] + C[2] * C[2] + (off + off);
-    lane c0 = (square + square) - I1 * I1, l = lane_sqrt((sinew_real)3 * I1);
-    /* Deformations that are not extreme take two steps, the first with l^2 = 3 I1. */
-    lane p = ((sinew_real)3 * I1 * I1 + c0) - (sinew_real)8 * J * l, p1 = (I1 + I1) * l - (J + J);
-    l -= (p + p) * p1 / lane_max((sinew_real)8 * p1 * p1 - (sinew_real)8 * I1 * p, lane_set(LANE_TINY));
-    lane_mask active = lane_lt(ROOT_CHANGE * l, root_step(I1, J, c0, &l));
-    for (int step = 2; step < ROOT_STEPS && lane_any(active); step++) {
-        lane next = l, change = root_step(I1, J, c0, &next);
-        l = lane_select(active, next, l);
-        active &= lane_lt(ROOT_CHANGE * l, change);
+    lane I1 = s->I1, l = s->l, q = I1 * I1 - (s->two_J * l + s->I2);
+    s->l = l - root_change(q, (I1 + I1) * l - s->two_J, (sinew_real)8 * I1, l);
+}
+
+static inline lane next_change(const polar_state *s)
+{
+    lane l = s->l, e = l * l - s->I1, q = (sinew_real)0.25 * e * e - (s->two_J * l + s->I2);
+    return root_change(q, l * e - s->two_J, (sinew_real)3 * e + (s->I1 + s->I1), l);
+}
+
+/* The last one, but for extreme deformations */
+static inline void second_step(polar_state *s)
+{
+    lane change = next_change(s);
+    s->l -= change;
+    s->active = lane_lt(ROOT_CHANGE * s->l, lane_abs(change));
+}
+
+static void further_steps(polar_state *s)
+{
+    for (int step = 2; step < ROOT_STEPS && lane_any(s->active); step++) {
+        lane change = next_change(s);
+        s->l = lane_select(s->active, s->l - change, s->l);
+        s->active &= lane_lt(ROOT_CHANGE * s->l, lane_abs(change));
     }
-    return l;
 }
 
-/* R by the formula, orthogonal to the accuracy of l; returns the denominator. */
-static inline lane first_rotation(const lane F[9], const lane C[6], lane I1, lane J, lane l, lane R[3][3])
+/* Two rows of the formula's numerator, and the denominator */
+static inline void formula(polar_state *s, lane rows[6])
 {
-    lane cof[9], l2 = l * l, on_F = l2 + I1, two_l = l + l;
-    lane d = l * (l2 - I1) - (J + J);
-    lane s = lane_set(1) / lane_max(d, l * l2 * (POLISH_FLOOR * POLISH_FLOOR) + LANE_TINY);
-    cofactors(F, cof);
+    const lane *C = s->C;
+    lane l = s->l, l3 = l * l * l, e = l * l - s->I1, on_F = e + (s->I1 + s->I1), two_l = l + l;
+    lane A00 = on_F - (C[0] + C[0]), A11 = on_F - (C[1] + C[1]), A22 = on_F - (C[2] + C[2]);
+    lane A01 = C[3] + C[3], A02 = C[4] + C[4], A12 = C[5] + C[5];
+    for (int i = 0; i < 6; i += 3) {
+        const lane *f = s->F + i, *k = s->cof + i;
+        rows[i] = f[0] * A00 - f[1] * A01 - f[2] * A02 + two_l * k[0];
+        rows[i + 1] = f[1] * A11 - f[0] * A01 - f[2] * A12 + two_l * k[1];
+        rows[i + 2] = f[2] * A22 - f[0] * A02 - f[1] * A12 + two_l * k[2];
+    }
+    lane d = l * e - s->two_J;
+    s->inverse = lane_set(1) / lane_max(d, l3 * (POLISH_FLOOR * POLISH_FLOOR) + LANE_TINY);
+    s->active |= ~lane_lt(l3 * FORMULA_FLOOR, d);
+}
+
+/* The rotation whose first rows they are: one Newton-Schulz step, as jacobi_orthonormalise, and the third row. */
+static inline void rotation(lane scale, lane R[9])
+{
+    const sinew_real half = (sinew_real)0.5;
+    lane a[3], b[3];
     for (int i = 0; i < 3; i++) {
-        const lane *f = F + 3 * i, *k = cof + 3 * i;
-        lane f0 = f[0] * C[0] + f[1] * C[3] + f[2] * C[4];
-        lane f1 = f[0] * C[3] + f[1] * C[1] + f[2] * C[5];
-        lane f2 = f[0] * C[4] + f[1] * C[5] + f[2] * C[2];
-        R[i][0] = s * (on_F * f[0] + (two_l * k[0] - (f0 + f0)));
-        R[i][1] = s * (on_F * f[1] + (two_l * k[1] - (f1 + f1)));
-        R[i][2] = s * (on_F * f[2] + (two_l * k[2] - (f2 + f2)));
+        a[i] = R[i] * scale;
+        b[i] = R[3 + i] * scale;
     }
-    return d;
+    lane aa = half - half * jacobi_dot(a, a), bb = half - half * jacobi_dot(b, b), ab = half * jacobi_dot(a, b);
+    for (int i = 0; i < 3; i++) {
+        R[i] = a[i] + (aa * a[i] - ab * b[i]);
+        R[3 + i] = b[i] + (bb * b[i] - ab * a[i]);
+    }
+    R[6] = R[1] * R[5] - R[2] * R[4];
+    R[7] = R[2] * R[3] - R[0] * R[5];
+    R[8] = R[0] * R[4] - R[1] * R[3];
 }
 
 /* One Newton step for both R^T R = I and R^T F = F^T R:
@@ -212,40 +253,42 @@ static lane_mask polish(const lane F[9], lane_mask active, lane R[9])
     return active | (moved & lane_lt(det, lane_set(0)));
 }
 
-/* Elements whose products of six entries could overflow or underflow */
+/* Elements whose products of ten entries could overflow or underflow */
 static inline lane_mask extreme(lane I1)
 {
     return lane_lt(lane_set(SAFE_SQUARE), I1) | lane_lt(I1, lane_set(1 / SAFE_SQUARE));
 }
 
-/* One element group on its way through the steps. */
-typedef struct polar_state {
-    const lane *F;
-    lane scaled[9]; /* F where it had to be scaled */
-    lane C[6], I1, J, l, d, left;
-} polar_state;
-
 static inline void begin(const lane F[9], polar_state *s)
 {
     s->F = F;
     gram(F, s->C);
-    lane_mask rescale = extreme(s->C[0] + s->C[1] + s->C[2]);
-    if (lane_any(rescale)) {
-        lane scale = lane_select(rescale, jacobi_scale(F, 9), lane_set(1));
-        for (int i = 0; i < 9; i++)
-            s->scaled[i] = F[i] * scale;
-        s->F = F = s->scaled;
-        gram(F, s->C);
-    }
     s->I1 = s->C[0] + s->C[1] + s->C[2];
-    s->J = F[0] * (F[4] * F[8] - F[5] * F[7]) + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+    lane cof[9];
+    cofactors(F, cof);
+    lane J = jacobi_dot(F, cof);
+    s->two_J = J + J;
+    s->I2 = jacobi_dot(cof, cof) + jacobi_dot(cof + 3, cof + 3) + jacobi_dot(cof + 6, cof + 6);
+    for (int i = 0; i < 6; i++)
+        s->cof[i] = cof[i];
+    s->l = lane_sqrt((sinew_real)3 * s->I1);
 }
 
-/* Elements that the formula was not good enough for */
+/* Begins again with such elements scaled; subnormal numbers take two passes. */
+static void rescale(polar_state *s)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        lane scale = lane_select(extreme(s->I1), jacobi_scale(s->F, 9), lane_set(1));
+        for (int i = 0; i < 9; i++)
+            s->scaled[i] = s->F[i] * scale;
+        begin(s->scaled, s);
+    }
+}
+
+/* Steps 3 and 4 of the elements that need them */
 static void finish(const polar_state *s, lane R[9])
 {
-    lane_mask done = lane_lt(s->l * s->l * s->l * FORMULA_FLOOR, s->d) & lane_lt(s->left, lane_set(POLISH_LEFT));
-    lane_mask active = ~done;
+    lane_mask active = s->active;
     if (lane_any(active))
         active = polish(s->F, active, R);
     if (lane_any(active))
@@ -255,19 +298,28 @@ static void finish(const polar_state *s, lane R[9])
 void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9])
 {
     polar_state state[SINEW_POLAR_TILE];
-    for (int k = 0; k < count; k++)
-        begin(F[k], &state[k]);
-    for (int k = 0; k < count; k++)
-        state[k].l = largest_root(state[k].I1, state[k].J, state[k].C);
+    lane_mask scaled = lane_lt(lane_set(0), lane_set(0)), active = scaled;
     for (int k = 0; k < count; k++) {
-        polar_state *s = &state[k];
-        lane rows[3][3];
-        s->d = first_rotation(s->F, s->C, s->I1, s->J, s->l, rows);
-        s->left = jacobi_orthonormalise(rows);
-        for (int i = 0; i < 9; i++)
-            R[k][i] = rows[i / 3][i % 3];
+        begin(F[k], &state[k]);
+        scaled |= extreme(state[k].I1);
+    }
+    for (int k = 0; lane_any(scaled) && k < count; k++)
+        rescale(&state[k]);
+    for (int k = 0; k < count; k++)
+        first_step(&state[k]);
+    for (int k = 0; k < count; k++) {
+        second_step(&state[k]);
+        active |= state[k].active;
+    }
+    for (int k = 0; lane_any(active) && k < count; k++)
+        further_steps(&state[k]);
+    for (int k = 0; k < count; k++) {
+        formula(&state[k], R[k]);
+        active |= state[k].active;
     }
     for (int k = 0; k < count; k++)
+        rotation(state[k].inverse, R[k]);
+    for (int k = 0; lane_any(active) && k < count; k++)
         finish(&state[k], R[k]);
 }
 

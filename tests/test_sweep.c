@@ -55,6 +55,13 @@ static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int3
     }
 }
 
+/* Groups of the domains of one level. */
+static int32_t level_groups(const sinew_sweep_batch *b, int32_t level)
+{
+    return b->first_group[b->first_domain[level + 1] * b->colour_count] -
+           b->first_group[b->first_domain[level] * b->colour_count];
+}
+
 static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
 {
     sinew_world *world = make_block(n, kind, 1);
@@ -62,30 +69,33 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     sinew_error error = {0};
     assert_int_equal(sinew_sweep_create(&sweep, &world->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
     const sinew_sweep_batch *b = &sweep.batches[0];
-    const int32_t colours = b->colour_count, domains = b->first_domain[b->level_count];
+    const int32_t colours = b->colour_count, levels = b->level_count;
+    const int32_t domains = levels > 0 ? b->first_domain[levels] : 1;
     int32_t *marks = make_array((size_t)world->particle_count, sizeof *marks);
-    int32_t *seen = make_array((size_t)b->source->element_count, sizeof *seen), between = 0;
-    assert_int_equal(b->level_count > 0, is_cut);
+    int32_t *seen = make_array((size_t)b->source->element_count, sizeof *seen);
+    assert_int_equal(levels > 0, is_cut);
     /* Rows: no particle twice. */
     int32_t mark = 0;
-    for (int32_t row = 0; row < (domains + 1) * colours; row++) {
+    for (int32_t row = 0; row < domains * colours; row++) {
         mark++;
         mark_row(b, row, mark, mark, marks, seen);
     }
     for (int32_t e = 0; e < b->source->element_count; e++)
         assert_int_equal(seen[e], 1);
     /* Domains of one level: no particle in two of them. */
-    for (int32_t level = 0; level < b->level_count; level++) {
+    for (int32_t level = 0; level < levels; level++) {
         for (int32_t i = 0; i < world->particle_count; i++)
             marks[i] = -domains - 1;
         for (int32_t row = b->first_domain[level] * colours; row < b->first_domain[level + 1] * colours; row++)
             mark_row(b, row, row / colours - domains, -domains, marks, seen);
     }
-    for (int32_t i = 0; i < b->source->element_count; i++)
-        between += seen[i] == 1;
-    printf("%s, %d particles: %d domains in %d levels, %d colours, %.1f %% of the elements between halves\n",
-           sinew_get_energy_info(kind)->name, world->particle_count, domains, b->level_count, colours,
-           is_cut ? 100.0 * between / b->source->element_count : 0.0);
+    /* What lies between the halves is on one of two sides but for little. */
+    const int32_t sides = is_cut ? level_groups(b, levels - 2) : 0, rest = is_cut ? level_groups(b, levels - 1) : 0;
+    assert_true(4 * sides < b->group_count && 2 * rest <= sides);
+    printf("%s, %d particles: %d domains in %d levels, %d colours; of %d groups %d on the sides between the halves, "
+           "%d on neither\n",
+           sinew_get_energy_info(kind)->name, world->particle_count, domains, levels, colours, b->group_count, sides,
+           rest);
     free(marks);
     free(seen);
     sinew_sweep_destroy(&sweep);

@@ -48,10 +48,10 @@ static int32_t domain_count(const sinew_sweep_batch *b)
     return b->first_domain[b->level_count];
 }
 
-/* Rows of elements that share no particle: the colours of each domain and of what is between the last ones. */
+/* Rows of elements that share no particle: the colours of each domain. */
 static int32_t row_count(const sinew_sweep_batch *b)
 {
-    return (domain_count(b) + 1) * b->colour_count;
+    return b->level_count > 0 ? domain_count(b) * b->colour_count : b->colour_count;
 }
 
 /* Puts the elements of each row into groups. Fillers repeat the first element of their own group with weight zero:
@@ -87,39 +87,71 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
     return sinew_colour_elements(&o->allocator, o->particle_count, &elements, colours, colour_count, error);
 }
 
-/* The smallest domain that has all of an element's particles. */
-static int32_t domain_of(const sinew_sweep *sweep, const sinew_sweep_batch *b, const int32_t *particles)
+/* How a large body is cut: into domains, their pairs and so on up to the halves; and what lies between the halves into
+ * two sides, which share no particle, and a rest. A side is a quarter of the one half and one of the other, as bits. */
+typedef struct cut {
+    int64_t particle_count, domain_count;
+    int32_t levels; /* up to the halves: log2 of domain_count */
+    uint32_t sides[2];
+} cut;
+
+/* Quarters follow each other along a curve: which of them face each other depends on the curve. */
+static const uint32_t facing[2][2] = {{1 << 0 | 1 << 3, 1 << 1 | 1 << 2}, {1 << 0 | 1 << 2, 1 << 1 | 1 << 3}};
+
+/* The domain of one element, counted through all levels. */
+static int32_t domain_of(const sinew_sweep_batch *b, const cut *c, const int32_t *particles)
 {
-    const int64_t domains = b->first_domain[1], particle_count = sweep->objective->particle_count;
-    int32_t least = particles[0], most = particles[0], level = 0;
-    for (int32_t a = 1; a < b->ops->info.vertex_count; a++) {
-        least = particles[a] < least ? particles[a] : least;
-        most = particles[a] > most ? particles[a] : most;
+    int32_t least = (int32_t)c->domain_count, most = 0, level = 0;
+    uint32_t quarters = 0;
+    for (int32_t a = 0; a < b->ops->info.vertex_count; a++) {
+        const int32_t domain = (int32_t)(particles[a] * c->domain_count / c->particle_count);
+        least = domain < least ? domain : least;
+        most = domain > most ? domain : most;
+        quarters |= 1u << (domain >> (c->levels - 2));
     }
-    least = (int32_t)(least * domains / particle_count);
-    most = (int32_t)(most * domains / particle_count);
-    while (level < b->level_count && least >> level != most >> level)
+    while (level < c->levels && least >> level != most >> level)
         level++;
-    return level < b->level_count ? b->first_domain[level] + (least >> level) : domain_count(b);
+    if (level < c->levels)
+        return b->first_domain[level] + (least >> level);
+    if (quarters == c->sides[0] || quarters == c->sides[1])
+        return b->first_domain[c->levels] + (quarters == c->sides[1]);
+    return b->first_domain[c->levels + 1];
+}
+
+/* Elements between the halves that are on neither side. */
+static int32_t count_rest(const sinew_sweep_batch *b, const cut *c, const int32_t *particles)
+{
+    int32_t rest = 0;
+    for (int32_t e = 0; e < b->source->element_count; e++)
+        rest += domain_of(b, c, particles + (size_t)e * (size_t)b->ops->info.vertex_count) == domain_count(b) - 1;
+    return rest;
 }
 
 /* rows[e], so far the element's colour, becomes its row. */
 static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const int32_t *particles, int32_t *rows)
 {
-    const int32_t n = b->ops->info.vertex_count, count = b->source->element_count;
-    int32_t domains = 1, levels = 0;
-    while ((int64_t)domains * DOMAIN_PARTICLES < sweep->objective->particle_count)
-        domains *= 2;
-    if (sweep->order != SINEW_SWEEP_COLOURED || domains < DOMAINS_LEAST)
+    const int32_t count = b->source->element_count;
+    cut c = {.particle_count = sweep->objective->particle_count, .domain_count = 1};
+    for (; c.domain_count * DOMAIN_PARTICLES < c.particle_count; c.levels++)
+        c.domain_count *= 2;
+    if (sweep->order != SINEW_SWEEP_COLOURED || c.domain_count < DOMAINS_LEAST)
         return;
-    for (; domains > 1; domains /= 2, levels++)
-        b->first_domain[levels + 1] = b->first_domain[levels] + domains;
+    for (int32_t level = 0; level < c.levels; level++)
+        b->first_domain[level + 1] = b->first_domain[level] + (int32_t)(c.domain_count >> level);
+    b->first_domain[c.levels + 1] = b->first_domain[c.levels] + 2;
+    b->first_domain[c.levels + 2] = b->first_domain[c.levels] + 3;
     /* One particle with many elements makes as many colours: the rows of most domains would be empty. */
-    if ((int64_t)(b->first_domain[levels] + 1) * b->colour_count * ROW_ELEMENTS > count)
+    if ((int64_t)b->first_domain[c.levels + 2] * b->colour_count * ROW_ELEMENTS > count)
         return;
-    b->level_count = levels;
+    b->level_count = c.levels + 2;
+    int32_t rest[2];
+    for (int i = 0; i < 2; i++) {
+        memcpy(c.sides, facing[i], sizeof c.sides);
+        rest[i] = count_rest(b, &c, particles);
+    }
+    memcpy(c.sides, facing[rest[1] < rest[0]], sizeof c.sides);
     for (int32_t e = 0; e < count; e++)
-        rows[e] += domain_of(sweep, b, particles + (size_t)e * (size_t)n) * b->colour_count;
+        rows[e] += domain_of(b, &c, particles + (size_t)e * (size_t)b->ops->info.vertex_count) * b->colour_count;
 }
 
 /* Elements by row. Inside a row their order changes nothing but what lies in the caches: along the particles, so that a
@@ -348,21 +380,20 @@ typedef struct sweep_pass {
     int32_t phases; /* of all batches */
 } sweep_pass;
 
-/* Each level of domains, where there are any, then each colour of what lies between the last two. */
+/* Each level of domains or, where there are none, each colour. */
 static int32_t batch_phases(const sinew_sweep_batch *b)
 {
-    return b->level_count + b->colour_count;
+    return b->level_count > 0 ? b->level_count : b->colour_count;
 }
 
-/* The batch of a phase. The phase is a level of its domains or, if that comes out as level_count and more, a row. */
-static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t phase, int32_t *level, int32_t *row)
+/* The batch of a phase; phase becomes the number of its level or colour. */
+static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
 {
     const sinew_sweep_batch *b = pass->sweep->batches;
-    int32_t own = pass->backward ? pass->phases - 1 - phase : phase;
-    for (; own >= batch_phases(b); b++)
-        own -= batch_phases(b);
-    *level = own;
-    *row = domain_count(b) * b->colour_count + own - b->level_count;
+    if (pass->backward)
+        *phase = pass->phases - 1 - *phase;
+    for (; *phase >= batch_phases(b); b++)
+        *phase -= batch_phases(b);
     return b;
 }
 
@@ -376,9 +407,8 @@ static int32_t row_pieces(const sinew_sweep_batch *b, int32_t row)
 
 static int32_t count_pieces(const void *context, int32_t phase)
 {
-    int32_t level, row;
-    const sinew_sweep_batch *b = phase_batch(context, phase, &level, &row);
-    return level < b->level_count ? b->first_domain[level + 1] - b->first_domain[level] : row_pieces(b, row);
+    const sinew_sweep_batch *b = phase_batch(context, &phase);
+    return b->level_count > 0 ? b->first_domain[phase + 1] - b->first_domain[phase] : row_pieces(b, phase);
 }
 
 static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32_t domain)
@@ -392,14 +422,13 @@ static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32
 static void run_piece(const void *context, int32_t phase, int32_t piece)
 {
     const sweep_pass *pass = context;
-    int32_t level, row;
-    const sinew_sweep_batch *b = phase_batch(pass, phase, &level, &row);
-    if (level < b->level_count) {
-        run_domain(pass, b, b->first_domain[level] + piece);
+    const sinew_sweep_batch *b = phase_batch(pass, &phase);
+    if (b->level_count > 0) {
+        run_domain(pass, b, b->first_domain[phase] + piece);
         return;
     }
-    const int32_t first = b->first_group[row], pieces = row_pieces(b, row);
-    const int64_t groups = b->first_group[row + 1] - first;
+    const int32_t first = b->first_group[phase], pieces = row_pieces(b, phase);
+    const int64_t groups = b->first_group[phase + 1] - first;
     run_groups(pass->sweep, b, pass->how, first + (int32_t)(groups * piece / pieces),
                first + (int32_t)(groups * (piece + 1) / pieces));
 }

@@ -6,14 +6,15 @@
  * and laid out anew, W at a time, with particle numbers; the colours follow each other, the groups of one colour run
  * side by side. A large body is cut into domains, runs of particles in their order, which is one in space: first each
  * domain goes through the colours of the elements that lie inside it, by itself, in one thread and in its caches; then
- * each pair of neighbouring domains goes so through the elements between them, each pair of pairs, and so on; what lies
- * between the two halves of the body comes last, colour after colour. So threads wait for each other a few times, not
- * at every colour, and few particles go from one core to another. Gauss-Seidel in mesh order: one element after the
- * other in the caller's order, with the scalar kernels. Jacobi: all elements see the same positions, and each makes 1/n
- * of its change, n the most elements at one of its free particles. With positions and multipliers changed alike, the
- * sweeps of a set of linear constraints then converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at
- * each particle) and keep the momentum, which a mean over each particle's elements does not. None depends on the number
- * of threads.
+ * each pair of neighbouring domains goes so through the elements between them, each pair of pairs, and so on. What lies
+ * between the two halves of the body comes last: in two parts that share no particle, then the few elements that are in
+ * neither. So threads wait for each other a few times, not at every colour, and few particles go from one core to
+ * another: with cores that share no cache both cost more than the constraints. Gauss-Seidel in mesh order: one element
+ * after the other in the caller's order, with the scalar kernels. Jacobi: all elements see the same positions, and each
+ * makes 1/n of its change, n the most elements at one of its free particles. With positions and multipliers changed
+ * alike, the sweeps of a set of linear constraints then converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j
+ * |g_j|^2 at each particle) and keep the momentum, which a mean over each particle's elements does not. None depends on
+ * the number of threads.
  */
 #ifndef SINEW_SWEEP_H
 #define SINEW_SWEEP_H
@@ -34,9 +35,10 @@ typedef struct sinew_sweep_batch {
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
     int32_t level_count;  /* 0: not cut */
-    int32_t *first_group; /* [(domains of all levels + 1) * colour_count + 1] by domain and by colour in it; the last
-                             domain is what lies between those of the last level */
-    /* The first domain of each level, which has half as many as the level before, and the end. */
+    int32_t *first_group; /* [domains of all levels * colour_count + 1] by domain and by colour in it; not cut:
+                             [colour_count + 1] */
+    /* The first domain of each level, and the end. A level has half as many as the one before; after the halves there
+     * are two levels for what lies between them, one of two domains and one of one. */
     int32_t first_domain[SINEW_SWEEP_LEVELS + 1];
     int32_t *vertex;    /* [group_count][vertex_count][W] SINEW_POINT times the particle */
     sinew_real *data;   /* [group_count][data_count][W] */

@@ -438,10 +438,13 @@ static void print_summary(const compare *m)
            "status");
     for (int32_t i = 1; i < c->contender_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i);
-        char bits[128];
+        const double error_left = sinew_final_error(a); /* none where the step begins at the minimum */
+        char bits[128], near[32] = "-";
         sinew_bits_text(a->result.bits, bits, sizeof bits);
-        printf("%-*s %10d %14.3g %10.3g %9d  %s\n", (int)width, c->contenders[i].label, a->result.iterations,
-               sinew_final_error(a), a->result.seconds, a->measures.inverted_count, bits);
+        if (!isnan(error_left))
+            snprintf(near, sizeof near, "%.3g", error_left);
+        printf("%-*s %10d %14s %10.3g %9d  %s\n", (int)width, c->contenders[i].label, a->result.iterations, near,
+               a->result.seconds, a->measures.inverted_count, bits);
     }
     for (int32_t i = 0; i < c->refusal_count; i++)
         printf("left out: %s\n", c->refusals[i].why);
@@ -477,8 +480,8 @@ static int compare_scene(compare *m, int argc, char **argv)
     if (!good)
         return SINEW_EXIT_USAGE;
     if (!finite) {
-        sinew_usage_error(command, "%s: step %lld of the reference became non-finite; lower time_step",
-                          sinew_scene_name(m->c.scene), (long long)sinew_world_step_count(m->c.world) + 1);
+        sinew_usage_error(command, "%s: step %lld of the reference became non-finite; %s", sinew_scene_name(m->c.scene),
+                          (long long)sinew_world_step_count(m->c.world) + 1, sinew_not_finite_advice(m->c.world));
         return SINEW_EXIT_NOT_FINITE;
     }
     if (!write_files(m))

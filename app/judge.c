@@ -107,7 +107,7 @@ bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q)
     if (!masses)
         return false;
     sinew_world_get_masses(c->world, 0, count, masses);
-    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    double farthest = 0, low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     for (size_t i = 0; i < (size_t)count; i++) {
         const sinew_real *p = reference->positions + 3 * i;
         double x[3] = {(double)p[0], (double)p[1], (double)p[2]}, before[3];
@@ -115,6 +115,7 @@ bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q)
             before[k] = (double)q[3 * i + k];
             low[k] = fmin(low[k], x[k]);
             high[k] = fmax(high[k], x[k]);
+            farthest = fmax(farthest, fabs(x[k]));
         }
         double moved = distance(x, before), momentum = (double)masses[i] * moved / h;
         c->motion = fmax(c->motion, moved);
@@ -122,9 +123,13 @@ bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q)
         c->angular_scale += momentum * distance(x, reference->measures.centre_of_mass);
     }
     c->size = distance(low, high);
-    /* A quasistatic step has neither inertia nor momenta. */
+    /* A quasistatic step has neither inertia nor momenta; where nothing moves by more than round-off there is nothing
+     * to compare them with. */
+    const double round_off = 1e3 * (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON) * farthest;
     const sinew_iteration *row = &reference->rows[reference->row_count - 1];
-    if (row->inertia == 0 && sinew_length(row->linear_momentum) == 0 && sinew_length(row->angular_momentum) == 0)
+    const bool still =
+        row->inertia == 0 && sinew_length(row->linear_momentum) == 0 && sinew_length(row->angular_momentum) == 0;
+    if (still || c->motion <= round_off)
         c->linear_scale = c->angular_scale = 0;
     free(masses);
     return true;

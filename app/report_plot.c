@@ -90,13 +90,13 @@ static void set_log(axis *a, const range *r, double floor_value, double cap)
         a->high = 10 * a->low;
 }
 
-static void set_linear(axis *a, const range *r)
+static void set_linear(axis *a, const range *r, double cap)
 {
-    double span = r->high > r->low ? r->high - r->low : fmax(fabs(r->high), 1);
+    double top = fmax(fmin(r->high, cap), r->low), span = top > r->low ? top - r->low : fmax(fabs(top), 1);
     double step = nice_step(span);
     a->kind = AXIS_LINEAR;
     a->low = step * floor(r->low / step);
-    a->high = step * ceil(r->high / step);
+    a->high = step * ceil(top / step);
     if (a->high <= a->low)
         a->high = a->low + step;
 }
@@ -110,7 +110,7 @@ static void choose_axis(axis *a, const range *r, double floor_value, double cap)
     else if (logarithmic && (r->low == 0 || r->high > 3 * r->lowest_positive))
         set_log(a, r, floor_value, cap);
     else
-        set_linear(a, r);
+        set_linear(a, r, cap);
 }
 
 /* ---- Frame ---------------------------------------------------------------------------------- */
@@ -268,6 +268,45 @@ static void put_frame(FILE *stream, const char *title, const char *note, const c
             HEIGHT - 6, x_name);
 }
 
+/* Where curves are cut off. One solver that blows up would push all others into a line: no more than a million times
+ * where the step begins or the reference ends or, where values are not positive, ten times as far above the beginning
+ * as the lowest is below. Plots with a floor of their own, which may begin in round-off, have a cap of their own. */
+static double top_of(const sinew_report *r, const plot *p, double low)
+{
+    const sinew_answer *reference = last_answer(r, SINEW_REFERENCE);
+    double least = HUGE_VAL, most = fmax(0, p->y(reference, reference->row_count - 1));
+    if (p->floor_value > 0)
+        return p->cap;
+    for (int32_t i = 1; i < r->c->contender_count; i++) {
+        const sinew_answer *a = last_answer(r, i);
+        const double first = a->row_count > 0 ? p->y(a, 0) : NAN;
+        if (isfinite(first)) {
+            least = fmin(least, first);
+            most = fmax(most, first);
+        }
+    }
+    if (low >= 0 && most > 0)
+        return fmin(p->cap, 1e6 * most);
+    return least > low && isfinite(least) ? fmin(p->cap, least + 10 * (least - low)) : p->cap;
+}
+
+/* Names the curves that end above the top. */
+static void put_gone(const sinew_report *r, const plot *p, const axis *y)
+{
+    int gone = 0;
+    for (int32_t k = 0; k < r->order_count; k++) {
+        const sinew_answer *a = last_answer(r, r->order[k]);
+        const double last = a->row_count > 0 ? p->y(a, a->row_count - 1) : 0;
+        if (!(last > y->high))
+            continue;
+        if (gone++ == 0)
+            fprintf(r->stream, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">above: ", WIDTH - RIGHT - 4, TOP + 12);
+        fprintf(r->stream, "%s%s", gone == 1 ? "" : ", ", r->c->contenders[r->order[k]].label);
+    }
+    if (gone > 0)
+        fputs("</text>\n", r->stream);
+}
+
 /* A nested svg of the plot's area, in the same coordinates: what leaves it is cut off. */
 static void begin_area(FILE *stream)
 {
@@ -292,7 +331,8 @@ static void put_plot(const sinew_report *r, const plot *p)
     } else {
         choose_axis(&x, &ranges[0], ranges[0].high * 1e-6, HUGE_VAL);
     }
-    choose_axis(&y, &ranges[1], fmax(p->floor_value, ranges[1].high * 1e-24), p->cap);
+    const double top = top_of(r, p, ranges[1].low);
+    choose_axis(&y, &ranges[1], fmax(p->floor_value, fmin(ranges[1].high, top) * 1e-24), top);
     put_frame(r->stream, p->title, p->note, p->x_name, &x, &y);
     begin_area(r->stream);
     if (ranges[1].high <= p->floor_value)
@@ -307,6 +347,7 @@ static void put_plot(const sinew_report *r, const plot *p)
     /* The nearest are drawn last, on top. */
     for (int32_t k = r->order_count - 1; k >= 0; k--)
         put_curve(r, p, r->order[k], &x, &y);
+    put_gone(r, p, &y);
     fputs("</svg>\n</svg>\n</figure>\n", r->stream);
 }
 

@@ -308,7 +308,7 @@ static void print_summary(const run *r, double seconds)
     const char *name = sinew_scene_name(r->scene);
     sinew_bits_text(r->bits, bits, sizeof bits);
     if (isfinite(r->gap))
-        snprintf(gap, sizeof gap, "gap at most about %.3g J", r->gap);
+        snprintf(gap, sizeof gap, "gap about %.3g J in the worst step", r->gap);
     printf("%s%s: %g s simulated, %lld steps of %s, residual at most %.3g N (relative %.3g), %s, status %s, %.3g s a "
            "step; "
            "in %s: ",
@@ -354,8 +354,9 @@ static int run_scene(run *r)
     if (!good || !close_files(r))
         return SINEW_EXIT_USAGE;
     if (r->bits & SINEW_STEP_NOT_FINITE)
-        sinew_usage_error(command, "%s: step %lld became non-finite; the state before it is kept; lower time_step",
-                          sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1);
+        sinew_usage_error(command, "%s: step %lld became non-finite; the state before it is kept; %s",
+                          sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1,
+                          sinew_not_finite_advice(r->world));
     if (!quiet)
         print_summary(r, seconds);
     return exit_status(r);

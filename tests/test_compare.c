@@ -397,6 +397,7 @@ static void test_every_kind_of_body_is_drawn(void **state)
     const json_t *step = json_array_get(json_object_get(solver_named(root, "newton"), "steps"), 0);
     assert_true(json_is_null(json_object_get(step, "relative_error")));
     json_decref(root);
+    assert_null(strstr(printed, "nan"));
 }
 
 /* A solver that blows up is told about in every file; the others are compared all the same. */
@@ -418,8 +419,22 @@ static void test_solver_that_becomes_non_finite(void **state)
     assert_null(strstr(page, "inf"));
     /* Without a reference there is nothing to compare with: its start is already torn. */
     expect("wild.json --set bodies.0.initial.twist.angle=9 --solvers newton,xpbd --threads 1 --out torn", 3);
-    assert_non_null(strstr(complaint, "step 1 of the reference became non-finite"));
+    assert_non_null(
+        strstr(complaint, "step 1 of the reference became non-finite; its energy is infinite where it begins"));
     assert_string_equal(printed, "");
+}
+
+/* The nearest solver ends lower in the plot than where all begin, however high another one has gone. */
+static void test_solver_that_blows_up_leaves_the_plots(void **state)
+{
+    (void)state;
+    write_scene("blown.json", "{\"energy\": \"strain\", \"stiffness\": 1e6}", "");
+    expect("blown.json --solvers newton,pbd:stiffness=1 --set time_step=1e-5 --iterations 20 --threads 1 --out blown",
+           0);
+    read_text("blown/report.html", page, sizeof page);
+    assert_non_null(strstr(page, ">above: pbd"));
+    assert_non_null(strstr(page, "<title>newton</title></path><circle"));
+    assert_null(strstr(page, "nan"));
 }
 
 /* Many triangles: only those that are seen are drawn, and no more than 4000 a picture. */
@@ -532,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_page_stands_alone),
         cmocka_unit_test(test_every_kind_of_body_is_drawn),
         cmocka_unit_test(test_solver_that_becomes_non_finite),
+        cmocka_unit_test(test_solver_that_blows_up_leaves_the_plots),
         cmocka_unit_test(test_large_surfaces_stay_small_files),
         cmocka_unit_test(test_wrong_command_lines),
         cmocka_unit_test(test_folders_that_cannot_be_written),

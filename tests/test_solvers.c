@@ -150,6 +150,35 @@ static void gap_estimate_has_the_size_of_the_gap(void **unused)
     }
 }
 
+/* A step that ends above where it began: what g has risen is part of the gap, however the line looks there. */
+static void gap_is_no_less_than_what_g_has_risen(void **unused)
+{
+    (void)unused;
+    int risen = 0;
+    double most = 0;
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
+        for (int i = 0; i < SCENE_COUNT; i++)
+            for (int iterations = 1;
+                 can_take(sinew_get_solver_info((sinew_solver_kind)kind), &scenes[i]) && iterations <= 64;
+                 iterations *= 8) {
+                const sinew_solver_def def = solver_of((sinew_solver_kind)kind, iterations);
+                sinew_world *world = build(&scenes[i], &def, 1, 1);
+                const sinew_step_result result = step_of(world);
+                int32_t count;
+                const double rise = result.objective - sinew_world_iterations(world, &count)[0].objective;
+                sinew_world_destroy(world);
+                if (rise <= 1e-3 * fabs(result.objective))
+                    continue;
+                risen++;
+                most = fmax(most, rise);
+                if (!(result.gap >= 0.999 * rise))
+                    fail_msg("%s, %s, %d iterations: g has risen by %g J, gap %g J", scenes[i].name,
+                             sinew_get_solver_info((sinew_solver_kind)kind)->name, iterations, rise, result.gap);
+            }
+    print_message("%d steps end above where they began, by up to %.3g J\n", risen, most);
+    assert_true(risen > 0);
+}
+
 /* Whatever solves Newton's systems. Close to the minimum the estimate is half of Newton's decrement: the gap itself. */
 static void gap_estimate_of_newton_is_close(void **unused)
 {
@@ -514,6 +543,7 @@ int main(void)
         cmocka_unit_test(solvers_reach_newtons_minimum),
         cmocka_unit_test(automatic_weight_is_no_worse_than_one),
         cmocka_unit_test(gap_estimate_has_the_size_of_the_gap),
+        cmocka_unit_test(gap_is_no_less_than_what_g_has_risen),
         cmocka_unit_test(gap_estimate_of_newton_is_close),
         cmocka_unit_test(sweeps_end_near_the_minimum),
         cmocka_unit_test(xpbd_without_compliance_is_pbd),

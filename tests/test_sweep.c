@@ -151,23 +151,16 @@ static void test_threads(void **state)
     check_threads(10, SINEW_ENERGY_STRAIN);
 }
 
-/* One particle with springs to thousands: as many colours as springs, whose rows are not worth cutting. */
-static void test_hub(void **state)
+/* Springs beside those of a block, which are not worth cutting. Returns their colours. */
+static int32_t check_not_cut(const int32_t (*springs)[2], int32_t count)
 {
-    (void)state;
-    enum {
-        SPRINGS = 3000
-    };
     sinew_error error = {0};
     sinew_world *worlds[2];
-    int32_t springs[SPRINGS][2];
-    for (int32_t i = 0; i < SPRINGS; i++)
-        memcpy(springs[i], (const int32_t[2]){5000, i}, sizeof springs[i]);
     for (int32_t k = 0; k < 2; k++) {
         worlds[k] = make_block(21, SINEW_ENERGY_SPRING, k + 1);
         sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_SPRING);
         energy.elements = springs[0];
-        energy.element_count = SPRINGS;
+        energy.element_count = count;
         sinew_world_add_energy(worlds[k], &energy, &error);
         must(&error);
         sinew_step_result result;
@@ -180,10 +173,44 @@ static void test_hub(void **state)
     assert_int_equal(sweep.batch_count, 2);
     assert_true(sweep.batches[0].level_count > 0);
     assert_int_equal(sweep.batches[1].level_count, 0);
-    assert_int_equal(sweep.batches[1].colour_count, SPRINGS);
+    const int32_t colours = sweep.batches[1].colour_count;
     sinew_sweep_destroy(&sweep);
     for (int32_t k = 0; k < 2; k++)
         sinew_world_destroy(worlds[k]);
+    return colours;
+}
+
+/* One particle with springs to thousands: as many colours as springs. */
+static void test_hub(void **state)
+{
+    (void)state;
+    enum {
+        SPRINGS = 3000
+    };
+    int32_t springs[SPRINGS][2];
+    for (int32_t i = 0; i < SPRINGS; i++)
+        memcpy(springs[i], (const int32_t[2]){5000, i}, sizeof springs[i]);
+    assert_int_equal(check_not_cut((const int32_t(*)[2])springs, SPRINGS), SPRINGS);
+}
+
+/* Springs between any two particles: few colours, but most lie between the halves of the body and on neither side. */
+static void test_any_two(void **state)
+{
+    (void)state;
+    enum {
+        SPRINGS = 20000,
+        PARTICLES = 21 * 21 * 21
+    };
+    static int32_t springs[SPRINGS][2];
+    uint64_t bits = 1;
+    for (int32_t i = 0; i < SPRINGS; i++)
+        for (int32_t a = 0; a < 2; a++) {
+            bits = bits * 6364136223846793005u + 1442695040888963407u;
+            springs[i][a] = (int32_t)((bits >> 33) % PARTICLES);
+            if (a == 1 && springs[i][1] == springs[i][0])
+                springs[i][1] = (springs[i][0] + 1) % PARTICLES;
+        }
+    assert_in_range(check_not_cut((const int32_t(*)[2])springs, SPRINGS), 4, 40);
 }
 
 int main(void)
@@ -192,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_hub),
+        cmocka_unit_test(test_any_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

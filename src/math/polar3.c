@@ -16,8 +16,9 @@
  *   1. lambda by Householder's iteration of fourth order from sqrt(3) |F|. With u_i = 1 / (l - root_i) and h_k the
  *      complete homogeneous polynomials of them a step is h_2 / h_3 long. That is never too far, as all roots are real,
  *      and of the error e it leaves the part h_3(the other three u) / h_3(all four): for a rotation e^4 / 6.4.
- *   2. Two rows of R by the formula. What lambda is still wrong by makes them longer, shorter and skew: they are made
- *      orthonormal, and the third is their cross product.
+ *   2. Two rows of R by the formula. What lambda is still wrong by makes them longer, shorter and skew, and tilts their
+ *      plane. They are made orthonormal, and the third is their cross product; the tilt stays, so lambda has to be at
+ *      round-off. (All three rows made orthonormal would lose it too, at a fifth more time.)
  *   3. Where the denominator, 2 (sigma0 + sigma1) (sigma0 + sigma2) (sigma1 + sigma2), is small the formula magnifies
  *      round-off: Newton steps on the rotations, w = (tr(S) I - S)^-1 axial(R^T F), R <- R exp(w).
  *   4. Where even these stop short of round-off, because sigma1 + sigma2 is nearly 0: R = U V^T from the singular value
@@ -40,7 +41,7 @@ enum {
 };
 
 /* ROOT_CHANGE: relative change of lambda after which it is at round-off: what is left is its fourth power, for a
- * rotation times 4, where the denominator is at its floor times about 100.
+ * rotation times 4, where the denominator is at its floor times up to 171.
  *
  * FORMULA_FLOOR: denominator over lambda^3 (16/27 for a rotation) down to which step 2 is accurate.
  *
@@ -50,7 +51,7 @@ enum {
  * SAFE_SQUARE: |F|^2 up to which, and from whose inverse, products of ten entries neither overflow nor underflow. */
 #ifdef SINEW_SINGLE
 #define ROOT_CHANGE   3e-3f
-#define FORMULA_FLOOR 0.35f
+#define FORMULA_FLOOR 0.4f
 #define POLISH_FLOOR  2e-2f
 #define SAFE_SQUARE   1e6f
 #else

@@ -146,6 +146,7 @@ static void start(sinew_solve *s)
     sinew_solve_evaluate(s);
     set_noise(s);
     s->scale = fmax(s->residual, s->noise);
+    s->start_value = s->terms.inertia + s->terms.elastic;
 }
 
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)

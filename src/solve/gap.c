@@ -222,7 +222,8 @@ static double curvature_along(sinew_solve *s, const sinew_real *z, double slope)
     return (slope - sinew_dot(gap->gradient, z, o->particle_count, o->thread_count)) / REACH;
 }
 
-double sinew_gap_estimate(sinew_solve *s)
+/* What the best step along -z would gain. */
+static double gain_along_line(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
     sinew_real *z = s->velocity;
@@ -236,4 +237,10 @@ double sinew_gap_estimate(sinew_solve *s)
     if (curvature > s->noise * sinew_norm(z, o->particle_count, o->thread_count) / REACH && isfinite(curvature))
         return 0.5 * slope * slope / curvature;
     return slope > 0 ? 0.5 * slope : HUGE_VAL;
+}
+
+double sinew_gap_estimate(sinew_solve *s)
+{
+    const double risen = s->terms.inertia + s->terms.elastic - s->start_value;
+    return fmax(gain_along_line(s), risen > s->value_noise ? risen : 0);
 }

@@ -13,8 +13,9 @@
  * kept as a sparse matrix with the inverse of its diagonal for preconditioner.
  *
  * A low estimate on the whole: the gain along one line, in a quadratic model. Far from the minimum, where g is not
- * quadratic, it may be high. It is the gap of the objective whatever the solver works on: hard constraints of PBD count
- * with the stiffness of their energies.
+ * quadratic, it may be high, and after a step that blew up far too low: what g has risen since the step began is part
+ * of the gap, and the estimate is never less. It is the gap of the objective whatever the solver works on: hard
+ * constraints of PBD count with the stiffness of their energies.
  */
 #ifndef SINEW_GAP_H
 #define SINEW_GAP_H
@@ -24,7 +25,7 @@
 /* Sets s->gap up; allocates. On failure too it is to be destroyed. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* NULL is fine */
-/* J, from s->gradient at s->q; +inf where there is none. Leaves z in s->velocity; does not allocate. */
+/* J, from s->gradient and s->terms at s->q; +inf where there is none. Leaves z in s->velocity; does not allocate. */
 double sinew_gap_estimate(sinew_solve *s);
 
 #endif

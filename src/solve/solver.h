@@ -57,6 +57,7 @@ struct sinew_solve {
     bool gradient_known;       /* a solver that moves q without them clears this */
     double residual;           /* |gradient|, when gradient_known */
     double scale;              /* |gradient| at the starting guess, at least noise */
+    double start_value;        /* J: g there */
     double noise;              /* N: the residual's round-off */
     double value_noise;        /* J: the round-off of a sum of energies near the rest shape */
     uint32_t notes;            /* SINEW_STEP_ bits that do not end a step */

@@ -20,6 +20,10 @@
 #define DOMAINS_LEAST    4
 #define ROW_ELEMENTS     8 /* that a row has on average, at least: no less than the widest lanes, and the same for all */
 
+/* One in so many elements of a batch may be left to one thread. Where elements join any two particles, not neighbours
+ * alone, there would be more, and nothing is cut. */
+#define REST_PART 32
+
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
 static bool allocate_batch(const sinew_allocator *allocator, sinew_sweep_batch *b)
@@ -149,7 +153,12 @@ static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const in
         memcpy(c.sides, facing[i], sizeof c.sides);
         rest[i] = count_rest(b, &c, particles);
     }
-    memcpy(c.sides, facing[rest[1] < rest[0]], sizeof c.sides);
+    const int better = rest[1] < rest[0];
+    if ((int64_t)rest[better] * REST_PART > count) {
+        b->level_count = 0;
+        return;
+    }
+    memcpy(c.sides, facing[better], sizeof c.sides);
     for (int32_t e = 0; e < count; e++)
         rows[e] += domain_of(b, &c, particles + (size_t)e * (size_t)b->ops->info.vertex_count) * b->colour_count;
 }

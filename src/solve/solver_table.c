@@ -78,7 +78,8 @@ static void list_others(sinew_energy_kind energy, sinew_solver_kind except, char
     text[0] = '\0';
     for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
         if (kind != (int)except && sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", table[kind]->info.name);
+            used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", table[kind]->info.name,
+                                     table[kind]->info.static_only ? " (equilibria only)" : "");
 }
 
 bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)

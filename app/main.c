@@ -92,7 +92,9 @@ static int run_sibling(const char *precision, char **argv)
     const char *name = strcmp(precision, "single") == 0 ? "sinew-single" : "sinew";
     snprintf(path, sizeof path, "%s/%s", folder, name);
     execv(path, argv);
-    return sinew_usage_error("", "--precision %s: cannot start %s: %s; build or install it beside this program",
+    return sinew_usage_error("",
+                             "--precision %s: cannot start %s: %s; `make` builds it, or install it beside this "
+                             "program",
                              precision, path, strerror(errno));
 }
 

@@ -37,8 +37,9 @@ static int print_help(void)
 {
     printf("usage: sinew reproduce [NAME ...] [options]\n\nRuns published experiments (all of them without a NAME; a "
            "NAME may end early: thesis) and prints for every\nstatement what was published, what is measured here and "
-           "whether it holds: yes, partly or no, with the cause.\nWrites report.html, summary.json, and each figure as "
-           ".svg and .csv to out/reproduce/NAME.\n\n");
+           "whether it holds: yes, partly or no, with the cause;\nor not measured, where "
+           "what it takes is not there. Writes report.html, summary.json, and each figure as\n.svg and .csv to "
+           "out/reproduce/NAME.\n\n");
     sinew_options_print(options, OPTION_COUNT);
     printf("\nExit status 1: it ran, and some statement does not hold.\n\nexample:\n  sinew reproduce thesis/untwist "
            "--out out/reproduce\n");
@@ -84,23 +85,33 @@ static bool run_program(const char *path, char *const argv[])
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= SINEW_EXIT_UNMET;
 }
 
+static bool fails(outcome *result, const char *program, const char *how)
+{
+    snprintf(result->failure, sizeof result->failure, "%s %s", program, how);
+    return false;
+}
+
 static bool other_precision(void *context, const char *name, const char *figure_name, outcome *result)
 {
     reproduction *r = context;
     const bool single = sizeof(sinew_real) == 4;
+    const char *program = single ? "sinew" : "sinew-single";
     char folder[4000], path[4096], out[2048], written[2100], command[] = "reproduce";
     char word[64], alone[] = "--alone", quick[] = "--quick", out_option[] = "--out";
     if (!sinew_program_folder(folder, sizeof folder))
-        return false;
-    snprintf(path, sizeof path, "%s/%s", folder, single ? "sinew" : "sinew-single");
+        return fails(result, program, "is not found: where this program is cannot be told");
+    snprintf(path, sizeof path, "%s/%s", folder, program);
+    if (access(path, X_OK) != 0)
+        return fails(result, program, "is not beside this program; `make` builds it");
     if (snprintf(out, sizeof out, "%s/%s", r->out, single ? "double" : "single") >= (int)sizeof out)
-        return false;
+        return fails(result, program, "was not started: the path of --out is too long");
     snprintf(word, sizeof word, "%s", name);
     snprintf(written, sizeof written, "%s/%s", out, name);
     char *argv[] = {path, command, word, out_option, out, alone, NULL, NULL};
     if (sinew_option_on(r->arguments, "quick"))
         argv[6] = quick;
-    return run_program(path, argv) && sinew_read_outcome(written, figure_name, result);
+    return (run_program(path, argv) && sinew_read_outcome(written, figure_name, result)) ||
+           fails(result, program, "failed");
 }
 
 /* ---- One experiment ----------------------------------------------------------------------------- */

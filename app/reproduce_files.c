@@ -48,6 +48,14 @@ static void put_number(FILE *stream, double value)
         fputs("null", stream);
 }
 
+static void put_verdict(FILE *stream, verdict v, const char *after)
+{
+    if (v == NOT_MEASURED)
+        fprintf(stream, "\"holds\": null%s", after);
+    else
+        put_string(stream, "holds", verdict_name(v), after);
+}
+
 static void put_claims(FILE *stream, const outcome *o)
 {
     fputs("  \"claims\": [", stream);
@@ -57,7 +65,7 @@ static void put_claims(FILE *stream, const outcome *o)
         put_string(stream, "what", c->what, ", ");
         put_string(stream, "published", c->published, ", ");
         put_string(stream, "measured", c->measured, ", ");
-        put_string(stream, "holds", verdict_name(c->holds), ", ");
+        put_verdict(stream, c->holds, ", ");
         put_string(stream, "cause", c->cause, "}");
     }
     fputs("\n  ],\n", stream);
@@ -71,7 +79,7 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     put_string(stream, "title", e->title, ",\n  ");
     put_string(stream, "precision", SINEW_PRECISION, ",\n  ");
     put_string(stream, "version", SINEW_VERSION, ",\n  ");
-    put_string(stream, "holds", verdict_name(outcome_verdict(o)), ",\n");
+    put_verdict(stream, outcome_verdict(o), ",\n");
     fprintf(stream, "  \"quick\": %s,\n  \"seconds\": %.3f,\n  ", s->quick ? "true" : "false", seconds);
     if (e->needs_beam)
         fprintf(stream, "\"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
@@ -100,7 +108,7 @@ static const char style[] =
     "margin:16px 0}table{border-collapse:collapse;width:100%;font-size:14px}th,td{padding:9px 12px;text-align:left;"
     "vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}th{color:var(--soft);"
     "font-weight:500}td small{display:block;color:var(--soft);max-width:44ch}.yes{color:var(--yes)}.partly{"
-    "color:var(--partly)}.no{color:var(--no)}b{font-weight:620}.figures{display:grid;gap:16px;"
+    "color:var(--partly)}.no{color:var(--no)}.not{color:var(--soft)}b{font-weight:620}.figures{display:grid;gap:16px;"
     "grid-template-columns:repeat(auto-fit,minmax(480px,1fr))}.figures>div{border:1px solid var(--line);"
     "border-radius:10px;overflow:hidden;background:var(--panel)}svg{display:block;width:100%;height:auto}"
     "@media(max-width:560px){.figures{grid-template-columns:1fr}}";

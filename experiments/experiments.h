@@ -17,15 +17,17 @@ enum {
     SERIES_MAX = 12
 };
 
+/* From what says nothing about the others to what decides them all. */
 typedef enum verdict {
-    HOLDS_YES = 0,
+    NOT_MEASURED = 0, /* what it takes was not there */
+    HOLDS_YES,
     HOLDS_PARTLY,
     HOLDS_NO
 } verdict;
 
 /* One statement of the source. */
 typedef struct claim {
-    char what[120], published[120], measured[240], cause[480]; /* cause: why, when it does not hold altogether */
+    char what[120], published[120], measured[240], cause[480]; /* cause: why not, or not altogether */
     verdict holds;
 } claim;
 
@@ -72,7 +74,7 @@ typedef struct setting {
     beam *beam; /* made once, shared by all who need it; NULL when none of the wanted does */
     void (*progress)(void *context, int32_t done, int32_t total, const char *note); /* may be called by any thread */
     /* Runs an experiment by the program of the other precision and reads its numbers and one figure. False when that
-     * program is missing or fails. */
+     * program is missing or fails (said in the result's failure). */
     bool (*other_precision)(void *context, const char *name, const char *figure_name, outcome *result);
     void *context;
 } setting;
@@ -121,7 +123,7 @@ bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t 
 void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
 /* The surface of the shape added last, copied. */
 void figure_surface(figure *f, const int32_t *triangles, int32_t count);
-verdict outcome_verdict(const outcome *o); /* yes: all hold; no: at least one does not */
+verdict outcome_verdict(const outcome *o); /* yes: all that were measured hold; no: at least one does not */
 const char *verdict_name(verdict v);
 void outcome_release(outcome *o);
 

@@ -114,7 +114,7 @@ void figure_surface(figure *f, const int32_t *triangles, int32_t count)
 
 verdict outcome_verdict(const outcome *o)
 {
-    verdict worst = HOLDS_YES;
+    verdict worst = NOT_MEASURED;
     for (int32_t i = 0; i < o->claim_count; i++)
         worst = o->claims[i].holds > worst ? o->claims[i].holds : worst;
     return worst;
@@ -122,7 +122,7 @@ verdict outcome_verdict(const outcome *o)
 
 const char *verdict_name(verdict v)
 {
-    static const char *const names[] = {"yes", "partly", "no"};
+    static const char *const names[] = {"not measured", "yes", "partly", "no"};
     return names[v];
 }
 

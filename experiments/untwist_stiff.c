@@ -93,15 +93,34 @@ static void add_figures(const setting *s, outcome *o, const beam_run *runs)
 
 /* ---- Both precisions --------------------------------------------------------------------------- */
 
-/* A number of an outcome that may be missing. */
+/* What each precision gave, NULL where it was not run, and then why not. */
+typedef struct precisions {
+    const outcome *single, *twice;
+    const char *missing;
+} precisions;
+
+enum {
+    PART = 200 /* characters for what one precision gave */
+};
+typedef void part_writer(const outcome *o, char text[PART]);
+
 static double found(const outcome *o, const char *solver, const char *what)
 {
     char name[64];
     double value = NAN;
     snprintf(name, sizeof name, "%s_%s", solver, what);
-    if (o)
-        outcome_find(o, name, &value);
+    outcome_find(o, name, &value);
     return value;
+}
+
+static void measured_in_both(claim *c, const precisions *p, part_writer *in_single, part_writer *in_double)
+{
+    char single[PART] = "not measured", twice[PART] = "not measured";
+    if (p->single)
+        in_single(p->single, single);
+    if (p->twice)
+        in_double(p->twice, twice);
+    claim_measured(c, "single: %s; double: %s", single, twice);
 }
 
 static double pd_ratio(const outcome *o, const char *form)
@@ -109,13 +128,21 @@ static double pd_ratio(const outcome *o, const char *form)
     return found(o, form, "objective") / found(o, "qn", "objective");
 }
 
-static void claim_objective(outcome *o, const outcome *single, const outcome *twice)
+static void write_objective(const outcome *o, char text[PART])
+{
+    snprintf(text, PART, "position form %.6f, increment form %.6f times", pd_ratio(o, "pd"),
+             pd_ratio(o, "pd_increment"));
+}
+
+static void claim_objective(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "PD's final objective against QN's", "about 2.3 times");
-    claim_measured(c, "single: position form %.6f, increment form %.6f times; double: %.6f and %.6f times",
-                   pd_ratio(single, "pd"), pd_ratio(single, "pd_increment"), pd_ratio(twice, "pd"),
-                   pd_ratio(twice, "pd_increment"));
-    const bool in_single = pd_ratio(single, "pd") > 1.2, in_double = pd_ratio(twice, "pd") > 1.01;
+    measured_in_both(c, p, write_objective, write_objective);
+    if (!p->single || !p->twice) {
+        claim_holds(c, NOT_MEASURED, "%s", p->missing);
+        return;
+    }
+    const bool in_single = pd_ratio(p->single, "pd") > 1.2, in_double = pd_ratio(p->twice, "pd") > 1.01;
     claim_holds(c,
                 in_double   ? HOLDS_YES
                 : in_single ? HOLDS_PARTLY
@@ -128,20 +155,32 @@ static void claim_objective(outcome *o, const outcome *single, const outcome *tw
                       "here the drift is too small to show in the objective at this stiffness");
 }
 
-static void claim_drift(outcome *o, const outcome *single, const outcome *twice)
+static void write_drifts(const outcome *o, char text[PART])
+{
+    snprintf(text, PART,
+             "PD %.1e m (increment form %.1e), ADMM %.0e, QN %.0e, XPBD %.0e, PD at k = 1e10, 1e11, 1e12: %.1e, %.1e, "
+             "%.1e m",
+             found(o, "pd", "drift"), found(o, "pd_increment", "drift"), found(o, "admm", "drift"),
+             found(o, "qn", "drift"), found(o, "xpbd", "drift"), found(o, "pd1e10", "drift"),
+             found(o, "pd1e11", "drift"), found(o, "pd1e12", "drift"));
+}
+
+static void write_pd_drifts(const outcome *o, char text[PART])
+{
+    snprintf(text, PART, "PD %.0e m (increment form %.0e)", found(o, "pd", "drift"), found(o, "pd_increment", "drift"));
+}
+
+static void claim_drift(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "PD's centre of mass drifts; line search or L-BFGS is suspected to cure it",
                              "PD far, ADMM a little, QN and XPBD not");
-    claim_measured(
-        c,
-        "single: PD %.1e m (increment form %.1e), ADMM %.0e, QN %.0e, XPBD %.0e; double: PD %.0e (%.0e). PD, "
-        "single, k = 1e10, 1e11, 1e12: %.1e, %.1e, %.1e m",
-        found(single, "pd", "drift"), found(single, "pd_increment", "drift"), found(single, "admm", "drift"),
-        found(single, "qn", "drift"), found(single, "xpbd", "drift"), found(twice, "pd", "drift"),
-        found(twice, "pd_increment", "drift"), found(single, "pd1e10", "drift"), found(single, "pd1e11", "drift"),
-        found(single, "pd1e12", "drift"));
-    const double far = found(single, "pd", "drift"), near = found(single, "pd_increment", "drift");
-    const bool in_single = far > 1e-4 && far > 20 * near, in_double = found(twice, "pd", "drift") > 1e-6;
+    measured_in_both(c, p, write_drifts, write_pd_drifts);
+    if (!p->single || !p->twice) {
+        claim_holds(c, NOT_MEASURED, "%s", p->missing);
+        return;
+    }
+    const double far = found(p->single, "pd", "drift"), near = found(p->single, "pd_increment", "drift");
+    const bool in_single = far > 1e-4 && far > 20 * near, in_double = found(p->twice, "pd", "drift") > 1e-6;
     claim_holds(
         c,
         in_single && !in_double ? HOLDS_PARTLY
@@ -155,21 +194,38 @@ static void claim_drift(outcome *o, const outcome *single, const outcome *twice)
             : "see the numbers");
 }
 
-static void claim_momenta(outcome *o, const outcome *single, const outcome *twice)
+static void write_last_angular(const outcome *o, char text[PART])
+{
+    snprintf(text, PART, "angular, at the end, as a share: QN %.0e, PD %.0e, ADMM %.0e, XPBD %.0e",
+             found(o, "qn", "angular"), found(o, "pd", "angular"), found(o, "admm", "angular"),
+             found(o, "xpbd", "angular"));
+}
+
+static double most_linear(const outcome *o)
+{
+    return fmax(fmax(found(o, "qn", "linear"), found(o, "xpbd", "linear")),
+                fmax(found(o, "pd", "linear"), found(o, "admm", "linear")));
+}
+
+static void write_momenta(const outcome *o, char text[PART])
+{
+    snprintf(text, PART,
+             "linear: all below %.0e; angular, most on the way, as a share: QN %.0e, PD %.0e, ADMM %.0e, XPBD %.0e",
+             most_linear(o), found(o, "qn", "angular_most"), found(o, "pd", "angular_most"),
+             found(o, "admm", "angular_most"), found(o, "xpbd", "angular_most"));
+}
+
+/* Judged in double precision: what single precision adds is round-off. */
+static void claim_momenta(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "only QN keeps both momenta; XPBD keeps the linear one only",
                              "QN both, XPBD linear, PD and ADMM none");
-    const double admm = found(twice, "admm", "angular_most"), pd = found(twice, "pd", "angular_most");
-    const double qn = found(twice, "qn", "angular_most"), xpbd = found(twice, "xpbd", "angular_most");
-    claim_measured(c,
-                   "double, linear: all below %.0e; angular, most on the way, as a share: QN %.0e, PD %.0e, ADMM %.0e, "
-                   "XPBD %.0e; single, at the end: QN %.0e, PD %.0e, ADMM %.0e, XPBD %.0e",
-                   fmax(fmax(found(twice, "qn", "linear"), found(twice, "xpbd", "linear")),
-                        fmax(found(twice, "pd", "linear"), found(twice, "admm", "linear"))),
-                   qn, pd, admm, xpbd, found(single, "qn", "angular"), found(single, "pd", "angular"),
-                   found(single, "admm", "angular"), found(single, "xpbd", "angular"));
-    const bool linear = found(twice, "pd", "linear") < 1e-6 && found(twice, "admm", "linear") < 1e-6 &&
-                        found(twice, "qn", "linear") < 1e-6 && found(twice, "xpbd", "linear") < 1e-6;
+    measured_in_both(c, p, write_last_angular, write_momenta);
+    if (!p->twice) {
+        claim_holds(c, NOT_MEASURED, "%s", p->missing);
+        return;
+    }
+    const bool linear = most_linear(p->twice) < 1e-6;
     claim_holds(c, linear ? HOLDS_PARTLY : HOLDS_YES, "%s",
                 linear
                     ? "in double precision all four keep the linear momentum, and from this symmetric start QN, PD and "
@@ -195,12 +251,13 @@ void experiment_untwist_stiff(const setting *s, outcome *o)
                           s->other_precision(s->context, "thesis/untwist-stiff", "momentum", other);
         const bool here_single = sizeof(sinew_real) == 4;
         const outcome *theirs = both ? other : NULL;
-        claim_objective(o, here_single ? o : theirs, here_single ? theirs : o);
-        claim_drift(o, here_single ? o : theirs, here_single ? theirs : o);
-        claim_momenta(o, here_single ? o : theirs, here_single ? theirs : o);
-        for (int i = 0; i < o->claim_count && !both; i++)
-            claim_holds(&o->claims[i], HOLDS_PARTLY, "measured in " SINEW_PRECISION " precision only%s",
-                        s->alone ? "" : ": the program of the other precision is not beside this one");
+        const precisions p = {.single = here_single ? o : theirs,
+                              .twice = here_single ? theirs : o,
+                              .missing =
+                                  s->alone ? "only " SINEW_PRECISION " precision was run (--alone)" : other->failure};
+        claim_objective(o, &p);
+        claim_drift(o, &p);
+        claim_momenta(o, &p);
         if (both && other->figure_count == 1) {
             figure *f =
                 outcome_figure(o, "momentum-other",

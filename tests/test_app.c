@@ -420,7 +420,7 @@ static void test_other_precision(void **state)
     assert_int_equal(link(SINEW_COMMAND, scratch("alone/sinew-alone")), 0);
     outcome o = finish(start(scratch("alone/sinew-alone"), words, 0));
     expect(&o, 2, words);
-    assert_non_null(strstr(o.err, "build or install it beside this program"));
+    assert_non_null(strstr(o.err, "`make` builds it, or install it beside this program"));
     snprintf(words, sizeof words, "--version --precision=%s", SINEW_PRECISION);
     o = finish(start(scratch("alone/sinew-alone"), words, 0));
     expect(&o, 0, words);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -30,16 +31,20 @@ static void read_text(const char *path)
 }
 
 /* Runs the command in the test's folder, fills `printed` and returns the exit status. */
-static int run(const char *arguments)
+static int run_program(const char *program, const char *arguments)
 {
     char line[4096];
-    snprintf(line, sizeof line,
-             "cd " SINEW_TEST_DIR " && OPENBLAS_NUM_THREADS=1 " SINEW_COMMAND " reproduce %s >printed.txt 2>&1",
-             arguments);
+    snprintf(line, sizeof line, "cd " SINEW_TEST_DIR " && OPENBLAS_NUM_THREADS=1 %s reproduce %s >printed.txt 2>&1",
+             program, arguments);
     int status = system(line);
     assert_true(WIFEXITED(status));
     read_text(FOLDER "printed.txt");
     return WEXITSTATUS(status);
+}
+
+static int run(const char *arguments)
+{
+    return run_program(SINEW_COMMAND, arguments);
 }
 
 static void assert_says(const char *part)
@@ -84,7 +89,20 @@ static const char *text_of(const json_t *object, const char *key)
     return text;
 }
 
-/* Every statement has what was published, what is measured and a verdict; one that does not hold has a cause. */
+/* One of the words that are promised; null, with the cause, for what was not measured. */
+static bool is_verdict(const json_t *claim)
+{
+    static const char *const words[] = {"yes", "partly", "no"};
+    const json_t *holds = json_object_get(claim, "holds");
+    if (json_is_null(holds))
+        return strlen(text_of(claim, "cause")) > 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text_of(claim, "holds"), words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Every statement has what was published, what is measured and a verdict. */
 static void assert_complete(const char *name, const char *figure)
 {
     json_t *summary = load(name);
@@ -103,10 +121,9 @@ static void assert_complete(const char *name, const char *figure)
     assert_true(json_array_size(claims) > 0);
     json_array_foreach(claims, index, claim)
     {
-        const char *holds = text_of(claim, "holds");
         assert_true(strlen(text_of(claim, "what")) > 0 && strlen(text_of(claim, "published")) > 0);
         assert_true(strlen(text_of(claim, "measured")) > 0);
-        assert_true(strcmp(holds, "yes") == 0 || strcmp(holds, "partly") == 0 || strcmp(holds, "no") == 0);
+        assert_true(is_verdict(claim));
     }
     assert_file(name, "report.html");
     assert_file(name, figure);
@@ -305,6 +322,34 @@ static void check_stiff(void)
     json_decref(single);
 }
 
+/* Without the program of the other precision what needs it is not measured, and what does not is judged as ever. */
+static void test_no_other_precision(void **state)
+{
+    (void)state;
+    const char *const alone = FOLDER "alone/sinew";
+    mkdir(FOLDER "alone", 0777);
+    unlink(alone);
+    assert_int_equal(link(SINEW_COMMAND, alone), 0);
+    assert_int_equal(run_program(alone, "thesis/untwist-stiff --quick --out out/alone"), 0);
+    assert_says("single: not measured; double: position form");
+    assert_says("not measured: sinew-single is not beside this program; `make` builds it");
+    assert_says("holds altogether: partly");
+    assert_null(strstr(printed, "nan"));
+    json_t *summary = load("alone/thesis/untwist-stiff");
+    const json_t *claims = json_object_get(summary, "claims");
+    assert_int_equal(json_array_size(claims), 3);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(json_is_null(json_object_get(json_array_get(claims, i), "holds")));
+        assert_non_null(strstr(text_of(json_array_get(claims, i), "cause"), "sinew-single is not beside"));
+    }
+    assert_string_equal(text_of(json_array_get(claims, 2), "holds"), "partly");
+    assert_string_equal(text_of(summary, "holds"), "partly");
+    json_decref(summary);
+    assert_int_equal(system("grep -q 'not measured' " FOLDER "out/alone/thesis/untwist-stiff/report.html && "
+                            "! grep -qiw 'nan' " FOLDER "out/alone/thesis/untwist-stiff/report.html"),
+                     0);
+}
+
 static void check_pbd_stiffness(const json_t *s)
 {
     assert_true(fabs(number(s, "twist_pbd_0")) < 0.02 * number(s, "twist_start"));
@@ -382,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list_and_refusals),
 #ifndef SINEW_SINGLE
+        cmocka_unit_test(test_no_other_precision),
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_calibration),
 #else

@@ -35,11 +35,12 @@ typedef struct reproduction {
 
 static int print_help(void)
 {
-    printf("usage: sinew reproduce [NAME ...] [options]\n\nRuns published experiments (all of them without a NAME; a "
-           "NAME may end early: thesis) and prints for every\nstatement what was published, what is measured here and "
-           "whether it holds: yes, partly or no, with the cause;\nor not measured, where "
-           "what it takes is not there. Writes report.html, summary.json, and each figure as\n.svg and .csv to "
-           "out/reproduce/NAME.\n\n");
+    printf(
+        "usage: sinew reproduce [NAME ...] [options]\n\nRuns published experiments (all of them without a NAME; a "
+        "NAME may end early: thesis) and prints for every\nstatement what was published, what is measured here and "
+        "whether it holds: yes, partly or no, with the cause;\nnot judged, where it is a time; or not measured, where "
+        "what it takes is not there. Writes report.html,\nsummary.json, and each figure as .svg and .csv to "
+        "out/reproduce/NAME.\n\n");
     sinew_options_print(options, OPTION_COUNT);
     printf("\nExit status 1: it ran, and some statement does not hold.\n\nexample:\n  sinew reproduce thesis/untwist "
            "--out out/reproduce\n");

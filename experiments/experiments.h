@@ -20,6 +20,7 @@ enum {
 /* From what says nothing about the others to what decides them all. */
 typedef enum verdict {
     NOT_MEASURED = 0, /* what it takes was not there */
+    NOT_JUDGED,       /* a time: it depends on the machine and on what else that does */
     HOLDS_YES,
     HOLDS_PARTLY,
     HOLDS_NO
@@ -114,6 +115,8 @@ void experiment_gravity_bar(const setting *s, outcome *o);
 claim *outcome_claim(outcome *o, const char *what, const char *published);
 void claim_measured(claim *c, const char *format, ...) SINEW_PRINTF(2, 3);
 void claim_holds(claim *c, verdict holds, const char *cause, ...) SINEW_PRINTF(3, 4);
+/* For a claim about a time: shown, but not judged. `remark`: what to know about it, or "". */
+void claim_timed(claim *c, const char *remark);
 void outcome_number(outcome *o, double value, const char *name, ...) SINEW_PRINTF(3, 4);
 bool outcome_find(const outcome *o, const char *name, double *value);
 figure *outcome_figure(outcome *o, const char *name, const char *title, const char *x_label, const char *y_label);
@@ -123,7 +126,7 @@ bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t 
 void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
 /* The surface of the shape added last, copied. */
 void figure_surface(figure *f, const int32_t *triangles, int32_t count);
-verdict outcome_verdict(const outcome *o); /* yes: all that were measured hold; no: at least one does not */
+verdict outcome_verdict(const outcome *o); /* yes: all that are judged hold; no: at least one does not */
 const char *verdict_name(verdict v);
 void outcome_release(outcome *o);
 

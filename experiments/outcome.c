@@ -35,6 +35,11 @@ void claim_holds(claim *c, verdict holds, const char *cause, ...)
     c->holds = holds;
 }
 
+void claim_timed(claim *c, const char *remark)
+{
+    claim_holds(c, NOT_JUDGED, "a time, on this machine%s%s", *remark ? ": " : "", remark);
+}
+
 void outcome_number(outcome *o, double value, const char *name, ...)
 {
     if (o->number_count == NUMBER_MAX)
@@ -122,7 +127,7 @@ verdict outcome_verdict(const outcome *o)
 
 const char *verdict_name(verdict v)
 {
-    static const char *const names[] = {"not measured", "yes", "partly", "no"};
+    static const char *const names[] = {"not measured", "not judged", "yes", "partly", "no"};
     return names[v];
 }
 

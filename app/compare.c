@@ -388,13 +388,7 @@ static bool choose_folder(compare *m)
     if (snprintf(m->directory, sizeof m->directory, out ? "%s" : "out/compare-%s",
                  out ? out : sinew_scene_name(m->c.scene)) >= (int)sizeof m->directory)
         m->directory[0] = '\0';
-    /* Whether it can be written is known before hours of work, not after. */
-    sinew_output probe;
-    bool good =
-        sinew_make_folders(command, m->directory) && sinew_output_open(&probe, command, m->directory, "report.html");
-    if (good)
-        sinew_output_drop(&probe);
-    return good;
+    return sinew_prepare_folder(command, m->directory);
 }
 
 static void write_metrics(const sinew_comparison *c, FILE *stream)

@@ -65,3 +65,12 @@ bool sinew_make_folders(const char *command, const char *path)
         *c = kept;
     }
 }
+
+bool sinew_prepare_folder(const char *command, const char *path)
+{
+    sinew_output probe;
+    bool good = sinew_make_folders(command, path) && sinew_output_open(&probe, command, path, "report.html");
+    if (good)
+        sinew_output_drop(&probe);
+    return good;
+}

@@ -22,5 +22,7 @@ void sinew_output_drop(sinew_output *output);  /* removes what is unfinished; fi
 
 /* Makes a folder and those above it. False when it cannot (said). */
 bool sinew_make_folders(const char *command, const char *path);
+/* The same, and whether a file can be written there: known before hours of work, not after. */
+bool sinew_prepare_folder(const char *command, const char *path);
 
 #endif

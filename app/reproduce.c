@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "output.h"
 #include "progress.h"
 #include "reproduce.h"
 
@@ -22,7 +23,8 @@ static const sinew_option options[] = {
     {"calibrate", NULL, "fit the beam's density anew and print it", false},
 };
 enum {
-    OPTION_COUNT = sizeof options / sizeof options[0]
+    OPTION_COUNT = sizeof options / sizeof options[0],
+    FOLDER_SIZE = 2100
 };
 
 /* What the callbacks of an experiment need. */
@@ -153,10 +155,18 @@ static bool all_known(const sinew_arguments *a)
     return true;
 }
 
+static bool folder_of(const experiment *e, const reproduction *r, char folder[FOLDER_SIZE])
+{
+    if (snprintf(folder, FOLDER_SIZE, "%s/%s", r->out, e->name) < FOLDER_SIZE)
+        return true;
+    sinew_usage_error("reproduce", "--out: the path is too long");
+    return false;
+}
+
 static int run_one(const experiment *e, const setting *s, reproduction *r)
 {
     outcome *o = calloc(1, sizeof *o);
-    char folder[2100];
+    char folder[FOLDER_SIZE];
     int status = SINEW_EXIT_USAGE;
     sinew_progress whole;
     if (!o)
@@ -167,9 +177,7 @@ static int run_one(const experiment *e, const setting *s, reproduction *r)
     const double seconds = sinew_progress_end(&whole);
     if (*o->failure) {
         sinew_usage_error("reproduce", "%s: %s", e->name, o->failure);
-    } else if (snprintf(folder, sizeof folder, "%s/%s", r->out, e->name) >= (int)sizeof folder) {
-        sinew_usage_error("reproduce", "--out: the path is too long");
-    } else if (sinew_write_outcome(folder, e, s, o, seconds)) {
+    } else if (folder_of(e, r, folder) && sinew_write_outcome(folder, e, s, o, seconds)) {
         sinew_print_outcome(e, o, seconds);
         fflush(stdout);
         status = outcome_verdict(o) == HOLDS_NO ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
@@ -187,17 +195,31 @@ static bool beam_wanted(const sinew_arguments *a)
     return false;
 }
 
+static bool prepare_folders(const reproduction *r)
+{
+    char folder[FOLDER_SIZE];
+    if (!sinew_make_folders("reproduce", r->out))
+        return false;
+    for (int32_t i = 0; experiment_at(i); i++)
+        if (wanted(r->arguments, experiment_at(i)->name) &&
+            !(folder_of(experiment_at(i), r, folder) && sinew_prepare_folder("reproduce", folder)))
+            return false;
+    return true;
+}
+
 static int run_wanted(const sinew_arguments *a)
 {
     sinew_error error = {SINEW_OK, ""};
     beam b = {0};
     const char *out = sinew_option_text(a, "out");
     reproduction r = {.arguments = a, .out = out ? out : "out/reproduce"};
-    const bool with_beam = sinew_option_on(a, "calibrate") || beam_wanted(a);
+    const bool calibrate = sinew_option_on(a, "calibrate"), with_beam = calibrate || beam_wanted(a);
+    if (!calibrate && !prepare_folders(&r))
+        return SINEW_EXIT_USAGE;
     if (with_beam && beam_create(&b, sinew_option_on(a, "quick"), &error) != SINEW_OK)
         return sinew_usage_error("reproduce", "%s", error.text);
     int worst = SINEW_EXIT_DONE;
-    if (sinew_option_on(a, "calibrate")) {
+    if (calibrate) {
         printf("%.1f kg/m3 (in use: %.1f)\n", beam_calibrate(&b, 22.7), b.density);
     } else {
         setting s = {.quick = sinew_option_on(a, "quick"),

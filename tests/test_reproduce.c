@@ -144,7 +144,24 @@ static void test_list_and_refusals(void **state)
     assert_says("example:");
     assert_int_equal(run("thesis/untwsit"), 2);
     assert_says("did you mean \"thesis/untwist\"?");
+}
+
+/* That nothing can be written is said before anything is computed: the last of those wanted stops the first. */
+static void test_folder_that_cannot_be(void **state)
+{
+    (void)state;
+    mkdir(FOLDER "blocked", 0777);
+    mkdir(FOLDER "blocked/pbng", 0777);
+    FILE *file = fopen(FOLDER "blocked/pbng/gravity-bar", "w");
+    assert_non_null(file);
+    fclose(file);
     assert_int_equal(run("thesis/untwist --quick --out /dev/null/x"), 2);
+    assert_says("/dev/null/x: cannot make this folder");
+    assert_int_equal(run("thesis/untwist --quick --out ''"), 2);
+    assert_says("--out: the path is empty");
+    assert_int_equal(run("pbng/acceleration pbng/gravity-bar --quick --out blocked"), 2);
+    assert_says("blocked/pbng/gravity-bar");
+    assert_null(strstr(printed, "holds?"));
 }
 
 /* Table 5.1: who is nearer after 40 iterations, and that XPBD stops above the minimum. */
@@ -428,10 +445,9 @@ static void test_pbng(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list_and_refusals),
+        cmocka_unit_test(test_list_and_refusals),  cmocka_unit_test(test_folder_that_cannot_be),
 #ifndef SINEW_SINGLE
-        cmocka_unit_test(test_no_other_precision),
-        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_no_other_precision), cmocka_unit_test(test_all),
         cmocka_unit_test(test_calibration),
 #else
         cmocka_unit_test(test_untwist),

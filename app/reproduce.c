@@ -49,13 +49,6 @@ static int print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-static int print_list(void)
-{
-    for (int32_t i = 0; experiment_at(i); i++)
-        printf("%-22s %-42s %s\n", experiment_at(i)->name, experiment_at(i)->source, experiment_at(i)->title);
-    return SINEW_EXIT_DONE;
-}
-
 static void show_progress(void *context, int32_t done, int32_t total, const char *note)
 {
     reproduction *r = context;
@@ -117,7 +110,7 @@ static bool other_precision(void *context, const char *name, const char *figure_
            fails(result, program, "failed");
 }
 
-/* ---- One experiment ----------------------------------------------------------------------------- */
+/* ---- Which experiments -------------------------------------------------------------------------- */
 
 /* Whether one of the plain arguments names it; "thesis" names all of thesis/. */
 static bool wanted(const sinew_arguments *a, const char *name)
@@ -154,6 +147,16 @@ static bool all_known(const sinew_arguments *a)
     }
     return true;
 }
+
+static int print_list(const sinew_arguments *a)
+{
+    for (int32_t i = 0; experiment_at(i); i++)
+        if (wanted(a, experiment_at(i)->name))
+            printf("%-22s %-42s %s\n", experiment_at(i)->name, experiment_at(i)->source, experiment_at(i)->title);
+    return SINEW_EXIT_DONE;
+}
+
+/* ---- One experiment ----------------------------------------------------------------------------- */
 
 static bool folder_of(const experiment *e, const reproduction *r, char folder[FOLDER_SIZE])
 {
@@ -245,10 +248,8 @@ int sinew_command_reproduce(int argc, char **argv)
     if (!sinew_arguments_read(&a, "reproduce", options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
     int status = SINEW_EXIT_USAGE;
-    if (sinew_option_on(&a, "list"))
-        status = print_list();
-    else if (all_known(&a))
-        status = run_wanted(&a);
+    if (all_known(&a))
+        status = sinew_option_on(&a, "list") ? print_list(&a) : run_wanted(&a);
     sinew_arguments_free(&a);
     return status;
 }

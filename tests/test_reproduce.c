@@ -140,6 +140,13 @@ static void test_list_and_refusals(void **state)
     assert_says("thesis/pbd-stiffness");
     assert_says("thesis/neo-hookean");
     assert_says("pbng/gravity-bar");
+    /* Names choose what is listed, and are checked. */
+    assert_int_equal(run("--list pbng thesis/twist"), 0);
+    assert_says("pbng/gravity-bar");
+    assert_says("thesis/twist ");
+    assert_null(strstr(printed, "thesis/untwist"));
+    assert_int_equal(run("nonsense --list"), 2);
+    assert_says("unknown experiment \"nonsense\"");
     assert_int_equal(run("--help"), 0);
     assert_says("example:");
     assert_int_equal(run("thesis/untwsit"), 2);

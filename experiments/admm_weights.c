@@ -81,13 +81,15 @@ void experiment_admm_weights(const setting *s, outcome *o)
         runs_release(runs, RUNS);
         return;
     }
-    char text[STEPS][200];
+    char text[STEPS][200], best_text[STEPS][COUNT_SIZE] = {"none", "none"};
     int best[STEPS];
     double lowest[STEPS];
     for (int step = 0; step < STEPS; step++) {
         lowest[step] =
             fmin(runs_lowest(&runs[step * WEIGHTS], WEIGHTS), runs_lowest(&runs[STEPS * WEIGHTS + STEPS + step], 1));
         best[step] = judge(o, &runs[step * WEIGHTS], step, lowest[step], text[step], sizeof text[step]);
+        if (best[step] >= 0)
+            snprintf(best_text[step], COUNT_SIZE, "%.1f", weights[best[step]]);
         add_figure(o, &runs[step * WEIGHTS], step);
     }
     claim *c = outcome_claim(o, "h = 1e-2 s: fastest weights c in w = c sqrt(k)", "0.3 and 0.4; 0.1 fails");
@@ -97,7 +99,7 @@ void experiment_admm_weights(const setting *s, outcome *o)
                 best[0] >= 2 && best[0] <= 3 && low_fails ? HOLDS_YES
                 : near                                    ? HOLDS_PARTLY
                                                           : HOLDS_NO,
-                "best: %.1f; 0.1 %s", best[0] < 0 ? NAN : weights[best[0]], low_fails ? "fails" : "arrives, late");
+                "best: %s; 0.1 %s", best_text[0], low_fails ? "fails" : "arrives, late");
     c = outcome_claim(o, "h = 1e-3 s: fastest weights", "above 0.4; 0.2 and 0.3 end above the start");
     claim_measured(c, "iterations to 1 %%: %s", text[1]);
     const bool higher = best[1] >= 4;
@@ -108,19 +110,19 @@ void experiment_admm_weights(const setting *s, outcome *o)
                 higher && failed == 2 ? HOLDS_YES
                 : higher || failed    ? HOLDS_PARTLY
                                       : HOLDS_NO,
-                "best: %.1f; of 0.2 and 0.3, %d end%s above the start", best[1] < 0 ? NAN : weights[best[1]], failed,
-                failed == 1 ? "s" : "");
+                "best: %s; of 0.2 and 0.3, %d end%s above the start", best_text[1], failed, failed == 1 ? "s" : "");
     c = outcome_claim(o, "smaller steps want larger weights", "yes");
-    claim_measured(c, "best c: %.1f, then %.1f", best[0] < 0 ? NAN : weights[best[0]],
-                   best[1] < 0 ? NAN : weights[best[1]]);
+    claim_measured(c, "best c: %s, then %s", best_text[0], best_text[1]);
     claim_holds(c, best[0] >= 0 && best[1] > best[0] ? HOLDS_YES : HOLDS_NO, "%s", "");
     c = outcome_claim(o, "no general rule gives good weights (section 4.4.3, 5.4)", "tune by hand");
     const beam_run *automatic = &runs[STEPS * WEIGHTS];
     const int32_t reached[STEPS] = {run_settled(&automatic[0], 1, lowest[0]), run_settled(&automatic[1], 1, lowest[1])};
     const int32_t hand[STEPS] = {best[0] < 0 ? -1 : run_settled(&runs[best[0]], 1, lowest[0]),
                                  best[1] < 0 ? -1 : run_settled(&runs[WEIGHTS + best[1]], 1, lowest[1])};
-    claim_measured(c, "weight = 0 (automatic): 1 %% after %d and %d iterations; the best by hand %d and %d", reached[0],
-                   reached[1], hand[0], hand[1]);
+    char counts[4][COUNT_SIZE];
+    claim_measured(c, "iterations to 1 %%: weight = 0 (automatic) %s and %s; the best by hand %s and %s",
+                   count_text(reached[0], counts[0]), count_text(reached[1], counts[1]), count_text(hand[0], counts[2]),
+                   count_text(hand[1], counts[3]));
     bool arrives = true, near_best = true;
     for (int i = 0; i < STEPS; i++) {
         arrives = arrives && reached[i] >= 0;

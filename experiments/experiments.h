@@ -14,7 +14,8 @@ enum {
     CLAIM_MAX = 24,
     NUMBER_MAX = 256,
     FIGURE_MAX = 6,
-    SERIES_MAX = 12
+    SERIES_MAX = 12,
+    COUNT_SIZE = 16 /* characters of a count in words */
 };
 
 /* From what says nothing about the others to what decides them all. */
@@ -117,6 +118,8 @@ void claim_measured(claim *c, const char *format, ...) SINEW_PRINTF(2, 3);
 void claim_holds(claim *c, verdict holds, const char *cause, ...) SINEW_PRINTF(3, 4);
 /* For a claim about a time: shown, but not judged. `remark`: what to know about it, or "". */
 void claim_timed(claim *c, const char *remark);
+/* A count of iterations, or "not yet" when it is negative. */
+const char *count_text(int32_t count, char text[COUNT_SIZE]);
 void outcome_number(outcome *o, double value, const char *name, ...) SINEW_PRINTF(3, 4);
 bool outcome_find(const outcome *o, const char *name, double *value);
 figure *outcome_figure(outcome *o, const char *name, const char *title, const char *x_label, const char *y_label);

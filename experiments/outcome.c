@@ -40,6 +40,14 @@ void claim_timed(claim *c, const char *remark)
     claim_holds(c, NOT_JUDGED, "a time, on this machine%s%s", *remark ? ": " : "", remark);
 }
 
+const char *count_text(int32_t count, char text[COUNT_SIZE])
+{
+    if (count < 0)
+        return "not yet";
+    snprintf(text, COUNT_SIZE, "%d", count);
+    return text;
+}
+
 void outcome_number(outcome *o, double value, const char *name, ...)
 {
     if (o->number_count == NUMBER_MAX)

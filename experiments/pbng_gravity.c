@@ -80,9 +80,12 @@ static void claim_bar_converges(outcome *o, const trial *trials, const trial *tr
     const int32_t near_one = ladder_near(one, truth), near_ten = ladder_near(ten, truth),
                   near = ladder_near(pbng, truth);
     c = outcome_claim(o, "PBNG is plausible within fewer iterations than XPBD-QS", "fewer");
+    char counts[3][COUNT_SIZE];
     claim_measured(
-        c, "within 5 %% of the sag for good after %d; XPBD-QS %d with 10 a pseudo-step, %d with 1 (-1: not by %d)",
-        near, near_ten, near_one, pbng[LADDER - 1].solver.iterations);
+        c,
+        "iterations until within 5 %% of the sag for good, of %d: PBNG %s; XPBD-QS %s with 10 a pseudo-step, %s with 1",
+        pbng[LADDER - 1].solver.iterations, count_text(near, counts[0]), count_text(near_ten, counts[1]),
+        count_text(near_one, counts[2]));
     const bool fewer = near > 0 && (near_ten < 0 || near < near_ten) && (near_one < 0 || near < near_one);
     claim_holds(c,
                 fewer      ? HOLDS_YES

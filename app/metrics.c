@@ -42,7 +42,6 @@ const char *sinew_not_finite_advice(const sinew_world *world)
     const sinew_iteration *rows = sinew_world_iterations(world, &count);
     if (count > 0 && !isfinite(rows[0].objective))
         return "its energy is infinite where it begins, as that of a tet turned inside out in a material that forbids "
-               "it "
-               "(sinew info energies); begin nearer to rest, take another material, or lower time_step";
+               "it (sinew info energies); begin nearer to rest, take another material, or lower time_step";
     return "lower time_step";
 }

@@ -273,6 +273,7 @@ int main(int argc, char **argv)
     per_element("xpbd, neo_hookean combined", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_XPBD, "neo_hookean", 0);
     per_element("xpbd, neo_hookean split", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_XPBD, "neo_hookean", 1);
     per_element("xpbd, distance constraints", iterate, SINEW_ENERGY_SPRING, SINEW_SOLVER_XPBD, NULL, 0);
+    per_element("pbd, strain", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PBD, NULL, 0);
     if (argc < 2)
         bench_peers(N, time_peer);
     return 0;

@@ -5,6 +5,7 @@
 #   make test      everything that must hold: checks, thread, address and undefined behaviour sanitizers, tests
 #   make sanitize  the address and undefined behaviour sanitizers in single precision, which make test leaves out
 #   make check     the tests alone, in the release build: the quick way while working
+#   make nightly   the tests that draw random cases, many of them with a fresh seed (make test runs a small sample)
 #   make bench     ratios measured within one run (bench/)
 #   make lint      rooms, format, compiler warnings, cppcheck, clang-tidy
 #   make format    formats the sources in place
@@ -19,7 +20,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 
-.PHONY: all setup setup-test demo test sanitize check bench lint format fuzz install clean
+.PHONY: all setup setup-test demo test sanitize check nightly bench lint format fuzz install clean
 
 all: setup
 	@tools/build $(PRESET) -j $(JOBS) --target product
@@ -51,6 +52,10 @@ sanitize: setup-test
 check: setup-test
 	@tools/build release -j $(JOBS)
 	@tools/ctest release -j $(JOBS)
+
+nightly: setup-test
+	@tools/build release -j $(JOBS)
+	@tools/nightly
 
 bench: setup-test
 	@tools/build release -j $(JOBS)

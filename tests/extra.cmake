@@ -68,3 +68,15 @@ foreach(base reproduce allocation determinism threads newton solvers pbng_accele
     endif()
   endforeach()
 endforeach()
+
+# ---- Tests that draw random cases (random_cases.h): a sample in `make test`, many in `make nightly` ----
+file(GLOB sources CONFIGURE_DEPENDS test_*.c)
+foreach(source ${sources})
+  file(STRINGS ${source} included REGEX "include \"random_cases.h\"")
+  get_filename_component(base ${source} NAME_WE)
+  foreach(target ${base} ${base}_single)
+    if(included AND TARGET ${target})
+      set_property(TEST ${target} APPEND PROPERTY LABELS nightly)
+    endif()
+  endforeach()
+endforeach()

@@ -96,9 +96,19 @@ typedef enum sinew_solver_kind {
 #define SINEW_PARAMETER_MAX 16
 
 typedef enum sinew_record {
-    SINEW_RECORD_NONE = 0,  /* residual only where the solver computes it anyway, and once at the end */
-    SINEW_RECORD_ITERATIONS /* one full sinew_iteration per iteration: costs one evaluation each      */
+    SINEW_RECORD_NONE = 0,   /* no rows */
+    SINEW_RECORD_ITERATIONS, /* one full sinew_iteration per iteration: costs one evaluation each */
+    SINEW_RECORD_STEP        /* one row a step, of its end */
 } sinew_record;
+
+/* What is found out about a step after its iterations. Each includes the ones before it; docs/solvers/index.md says
+ * what each costs. */
+typedef enum sinew_measure {
+    SINEW_MEASURE_NOTHING = 0, /* residual, objective and gap are unknown (NaN), unless the solver needed them anyway;
+                                  whether the step ended in numbers is still checked */
+    SINEW_MEASURE_RESIDUAL,    /* objective and residual: one evaluation */
+    SINEW_MEASURE_GAP          /* and how far above the minimum it ended, every gap_every steps */
+} sinew_measure;
 
 /* How steps are solved. Stops at the first of: iterations, tolerance reached, time budget spent. */
 typedef struct sinew_solver_def {
@@ -108,6 +118,9 @@ typedef struct sinew_solver_def {
     sinew_real tolerance; /* on the relative residual, >= 0; 0: runs all iterations. Default 1e-8 (single 1e-4) */
     double time_budget;   /* s of wall clock per step; 0: none. Makes results depend on the machine */
     sinew_record record;
+    sinew_measure measure; /* default SINEW_MEASURE_GAP */
+    int32_t gap_every;     /* >= 1: the gap is found for every so many-th step of the world, the others get residuals.
+                              Default 1 */
     sinew_real parameters[SINEW_PARAMETER_MAX]; /* as sinew_solver_info() describes them */
 } sinew_solver_def;
 
@@ -332,6 +345,15 @@ typedef struct sinew_iteration {
     double angular_momentum[3];         /* kg m2/s about the origin */
 } sinew_iteration;
 
+/* What is known of the energy above the minimum. The minimum is the one that lies downhill from where the step ended;
+ * that another valley may be lower nobody can tell from here. */
+typedef enum sinew_gap_kind {
+    SINEW_GAP_NONE = 0, /* not asked for; gap is NaN */
+    SINEW_GAP_ESTIMATE, /* gap is the estimate, checked by going there on a copy */
+    SINEW_GAP_BELOW,    /* the true gap is less than `gap`, which is the round-off of g */
+    SINEW_GAP_UNKNOWN   /* could not be had; gap is +inf, gap_reason says why */
+} sinew_gap_kind;
+
 typedef struct sinew_step_result {
     uint32_t bits; /* SINEW_STEP_... */
     int32_t iterations;
@@ -339,7 +361,10 @@ typedef struct sinew_step_result {
     double objective, inertia, elastic; /* J at the end */
     double residual;                    /* N at the end */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
-    double gap;                         /* J: estimate of g(q) - min g, mostly low; +inf where there is none */
+    sinew_gap_kind gap_kind;            /* what `gap` is */
+    double gap;                         /* J: g(q) less the minimum that lies downhill from q; see gap_kind */
+    const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
+    double gap_seconds;                 /* that finding the gap took */
     int32_t linear_iterations;          /* of inner linear solvers, summed */
 } sinew_step_result;
 

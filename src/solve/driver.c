@@ -189,7 +189,9 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
                                   .elastic = s->terms.elastic,
                                   .residual = s->residual,
                                   .relative_residual = s->scale > 0 ? s->residual / s->scale : 0,
+                                  .gap_kind = isfinite(gap) ? SINEW_GAP_ESTIMATE : SINEW_GAP_UNKNOWN,
                                   .gap = gap,
+                                  .gap_reason = "",
                                   .linear_iterations = s->linear_iterations};
     return bits;
 }

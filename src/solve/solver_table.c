@@ -56,7 +56,7 @@ int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name)
 sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
-    sinew_solver_def def = {.cookie = SINEW_COOKIE_SOLVER, .kind = kind};
+    sinew_solver_def def = {.cookie = SINEW_COOKIE_SOLVER, .kind = kind, .measure = SINEW_MEASURE_GAP, .gap_every = 1};
     def.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-4 : 1e-8);
     if (!info)
         return def;

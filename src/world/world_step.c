@@ -144,7 +144,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
 {
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
-    *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED};
+    *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
     if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
         return out->bits;
     sinew_solve *solve = &world->solve;

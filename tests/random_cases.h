@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * random_cases.h: tests that draw cases nobody chose. `make test` runs a small sample with a fresh seed, `make nightly`
+ * (SINEW_NIGHTLY=1) many cases; SINEW_SEED=N repeats a run, whose seed was printed at its start.
+ */
+#ifndef SINEW_RANDOM_CASES_H
+#define SINEW_RANDOM_CASES_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct random_cases {
+    uint64_t state;
+    int32_t count; /* of cases to draw */
+} random_cases;
+
+/* splitmix64: every seed gives a good sequence. */
+static inline uint64_t random_bits(random_cases *r)
+{
+    uint64_t z = r->state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static inline double random_between(random_cases *r, double low, double high)
+{
+    return low + (high - low) * ((double)(random_bits(r) >> 11) / 9007199254740992.0);
+}
+
+/* Evenly spread over orders of magnitude. */
+static inline double random_magnitude(random_cases *r, double low, double high)
+{
+    return exp(random_between(r, log(low), log(high)));
+}
+
+/* 0 .. count-1 */
+static inline int random_index(random_cases *r, int count)
+{
+    return (int)(random_bits(r) % (uint64_t)count);
+}
+
+/* `sample` cases in `make test`, `many` in `make nightly`. The sequence begins with the printed seed. */
+static inline random_cases random_cases_begin(const char *what, int32_t sample, int32_t many)
+{
+    const char *seed_text = getenv("SINEW_SEED"), *nightly = getenv("SINEW_NIGHTLY");
+    const uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : (uint64_t)time(NULL);
+    const bool all = nightly && nightly[0] == '1';
+    printf("%s: SINEW_SEED=%llu, %d cases%s\n", what, (unsigned long long)seed, (int)(all ? many : sample),
+           all ? "" : " (SINEW_NIGHTLY=1 for all)");
+    fflush(stdout);
+    return (random_cases){.state = seed, .count = all ? many : sample};
+}
+
+#endif

@@ -127,7 +127,7 @@ static void local_step(void *context)
 static void global_step(void *context)
 {
     sinew_solve *solve = &((scene *)context)->world->solve;
-    solve->ops->precondition(solve, solve->velocity);
+    solve->ops->precondition(solve, solve->gradient, solve->velocity);
 }
 
 /* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, what two threads gain on plain

@@ -80,3 +80,9 @@ foreach(source ${sources})
     endif()
   endforeach()
 endforeach()
+
+# ---- The double build judges the gaps of the single one ----
+if(TARGET test_gap AND TARGET test_gap_single)
+  target_compile_definitions(test_gap_single PRIVATE SINEW_REFEREE="$<TARGET_FILE:test_gap>")
+  add_dependencies(test_gap_single test_gap)
+endif()

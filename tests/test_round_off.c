@@ -167,7 +167,7 @@ static void correct(reference *r, sinew_solve *s)
     for (int32_t i = 0; i < 3 * r->n; i++)
         s->gradient[4 * (i / 3) + i % 3] = r->world->objective.pinned[i / 3] ? 0 : (sinew_real)r->gradient[i];
     s->residual = sinew_norm(s->gradient, r->n, 1);
-    assert_true(s->ops->precondition(s, s->velocity));
+    assert_true(s->ops->precondition(s, s->gradient, s->velocity));
     for (int32_t i = 0; i < 3 * r->n; i++)
         r->q[i] -= (wide)s->velocity[4 * (i / 3) + i % 3];
 }

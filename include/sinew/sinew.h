@@ -323,14 +323,18 @@ SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind 
 
 /* ---- Step ---------------------------------------------------------------------------------- */
 
-/* What went not quite right in a step; 0 when nothing did. */
+/* What went not quite right in a step; 0: the step is solved. */
 enum {
-    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* stopped on iterations or time: raise iterations, or accept the residual */
+    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* stopped on iterations or time above the tolerance (default where that is 0):
+                                          raise iterations, or accept the residual; usual for xpbd and pbd */
     SINEW_STEP_NOT_FINITE = 1 << 1,    /* a value became non-finite: the last good state is kept; lower h */
     SINEW_STEP_INVERTED = 1 << 2,      /* some tet has det F <= 0: refine, lower h, or use an energy that recovers */
     SINEW_STEP_INDEFINITE = 1 << 3, /* a Hessian was not positive definite (direct: and was shifted): use projection */
     SINEW_STEP_STALLED = 1 << 4,    /* no further decrease above round-off, tolerance not reached */
-    SINEW_STEP_UNPREPARED = 1 << 5  /* could not set up (memory, singular system): see sinew_world_error() */
+    SINEW_STEP_UNPREPARED = 1 << 5, /* could not set up (memory, singular system): see sinew_world_error() */
+    SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are within round-off, but that is too coarse to tell the step solved:
+                                       softer  materials, smaller h, double precision, or measure the gap */
+    SINEW_STEP_UNMEASURED = 1 << 7  /* nothing was measured (SINEW_MEASURE_NOTHING): whether it is solved is unknown */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
@@ -358,13 +362,15 @@ typedef struct sinew_step_result {
     uint32_t bits; /* SINEW_STEP_... */
     int32_t iterations;
     double seconds;                     /* of the solver: without predicting, set-up and the estimate of the gap */
-    double objective, inertia, elastic; /* J at the end */
-    double residual;                    /* N at the end */
+    double objective, inertia, elastic; /* J where the residual is of */
+    double residual;                    /* N at the end; after not_finite at the start, whose state is kept */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
     sinew_gap_kind gap_kind;            /* what `gap` is */
     double gap;                         /* J: g(q) less the minimum that lies downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
     double gap_seconds;                 /* that finding the gap took */
+    int32_t gap_steps;                  /* of Newton's method, on a copy, that the gap took */
+    int32_t gap_linear_iterations;      /* of conjugate gradients in them; 0 in small worlds, which factorise */
     int32_t linear_iterations;          /* of inner linear solvers, summed */
 } sinew_step_result;
 

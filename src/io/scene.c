@@ -84,6 +84,7 @@ static void read_solver(const sinew_node *node, sinew_solver_def *def)
 {
     const sinew_node *name = sinew_node_get(node, "name"), *iterations = sinew_node_get(node, "iterations");
     const sinew_node *tolerance = sinew_node_get(node, "tolerance"), *budget = sinew_node_get(node, "time_budget");
+    const sinew_node *measure = sinew_node_get(node, "measure"), *every = sinew_node_get(node, "gap_every");
     if (name)
         *def = sinew_default_solver_def(sinew_solver_by_name(sinew_node_text(name)));
     const sinew_solver_info *info = sinew_get_solver_info(def->kind);
@@ -93,6 +94,10 @@ static void read_solver(const sinew_node *node, sinew_solver_def *def)
         def->tolerance = (sinew_real)sinew_node_number(tolerance);
     if (budget)
         def->time_budget = sinew_node_number(budget);
+    if (measure)
+        def->measure = (sinew_measure)sinew_word_index(sinew_node_text(measure), SINEW_MEASURE_WORDS);
+    if (every)
+        def->gap_every = sinew_node_integer(every);
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def->parameters);
 }
 

@@ -271,6 +271,9 @@ static const sinew_field solver_common[] = {
     {"iterations", INTEGER, .meaning = "at most, per step", .minimum = 0, .maximum = 1e9},
     {"tolerance", NUMBER, .meaning = "on the relative residual; 0 runs all iterations", .minimum = 0, .maximum = 1},
     {"time_budget", NUMBER, .meaning = "wall clock per step; 0: none", .unit = "s", .minimum = 0, .maximum = 1e6},
+    {"measure", WORD, .meaning = "what is found out about a step after its iterations; gap unless given",
+     .choices = SINEW_MEASURE_WORDS},
+    {"gap_every", INTEGER, .meaning = "the gap of every so many-th step; 1 unless given", .minimum = 1, .maximum = 1e9},
 };
 static const sinew_shape solver_shape = {.name = "solver",
                                          .fields = solver_common,

@@ -9,6 +9,9 @@
 #include "io/scene_tree.h"
 #include "sinew/sinew.h"
 
+/* In the order of sinew_measure. */
+#define SINEW_MEASURE_WORDS "nothing|residual|gap"
+
 /* The forms that a value may take; a field may allow several. */
 enum {
     SINEW_FORM_NUMBER = 1 << 0, /* in SI, or (with a unit) a text like "3 cm" */

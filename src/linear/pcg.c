@@ -32,12 +32,46 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg)
     *pcg = (sinew_pcg){0};
 }
 
-sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
-                                 sinew_real *x, double tolerance, int32_t iterations)
+/* When to stop: at a residual (part = 0), or when the decrease has settled. */
+typedef struct stopping {
+    double tolerance, part;
+    int32_t iterations;
+    double *history; /* [iterations] decrease after each; NULL where part is 0 */
+} stopping;
+
+static bool settled(const stopping *stop, const sinew_pcg_result *result)
+{
+    const int32_t k = result->iterations, window = k / 3 > SINEW_PCG_WINDOW ? k / 3 : SINEW_PCG_WINDOW;
+    if (!stop->history || k <= window)
+        return false;
+    return result->decrease - stop->history[k - 1 - window] <= stop->part * result->decrease;
+}
+
+/* One iteration: x, r and p move on. False where the curvature along p is not positive. */
+static bool iterate(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, sinew_real *x, double *rz, double *decrease)
+{
+    const int32_t n = pcg->count, threads = pcg->thread_count;
+    A.apply(A.context, pcg->p, pcg->Ap);
+    const double curvature = sinew_dot(pcg->p, pcg->Ap, n, threads);
+    if (!(curvature > 0))
+        return false;
+    const double alpha = *rz / curvature;
+    sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);        /* x += alpha p */
+    sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, n, threads); /* r -= alpha A p */
+    P.apply(P.context, pcg->r, pcg->z);
+    const double next = sinew_dot(pcg->r, pcg->z, n, threads);
+    sinew_combine(pcg->p, pcg->z, (sinew_real)(next / *rz), pcg->p, n, threads); /* p = z + beta p */
+    *decrease += 0.5 * alpha * *rz;
+    *rz = next;
+    return true;
+}
+
+static sinew_pcg_result run(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b, sinew_real *x,
+                            const stopping *stop)
 {
     const int32_t n = pcg->count, threads = pcg->thread_count;
     const size_t bytes = 4 * (size_t)n * sizeof *x;
-    sinew_pcg_result result = {0, 0, false};
+    sinew_pcg_result result = {.residual = 0};
     const double target = sinew_norm(b, n, threads);
     memset(x, 0, bytes);
     memcpy(pcg->r, b, bytes);
@@ -47,25 +81,39 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linea
     memcpy(pcg->p, pcg->z, bytes);
     double rz = sinew_dot(pcg->r, pcg->z, n, threads);
     result.residual = 1;
-    while (result.iterations < iterations && result.residual > tolerance) {
-        A.apply(A.context, pcg->p, pcg->Ap);
-        double curvature = sinew_dot(pcg->p, pcg->Ap, n, threads);
-        if (!(curvature > 0)) {
+    while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.settled) {
+        if (!iterate(pcg, A, P, x, &rz, &result.decrease)) {
             /* Nothing gathered yet: the preconditioned gradient is the best direction there is. */
             if (result.iterations == 0)
                 memcpy(x, pcg->p, bytes);
             result.indefinite = true;
             break;
         }
-        double alpha = rz / curvature;
-        sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);        /* x += alpha p */
-        sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, n, threads); /* r -= alpha A p */
-        P.apply(P.context, pcg->r, pcg->z);
-        double next = sinew_dot(pcg->r, pcg->z, n, threads);
-        sinew_combine(pcg->p, pcg->z, (sinew_real)(next / rz), pcg->p, n, threads); /* p = z + beta p */
-        rz = next;
+        if (stop->history)
+            stop->history[result.iterations] = result.decrease;
         result.iterations++;
         result.residual = sinew_norm(pcg->r, n, threads) / target;
+        result.settled = settled(stop, &result);
     }
+    return result;
+}
+
+sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
+                                 sinew_real *x, double tolerance, int32_t iterations)
+{
+    return run(pcg, A, P, b, x, &(stopping){.tolerance = tolerance, .iterations = iterations});
+}
+
+sinew_pcg_result sinew_pcg_settle(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
+                                  sinew_real *x, double part, int32_t iterations)
+{
+    double history[SINEW_PCG_SETTLE_MOST];
+    const int32_t most = iterations < SINEW_PCG_SETTLE_MOST ? iterations : SINEW_PCG_SETTLE_MOST;
+    /* The residual may swing for a long time after the decrease has settled; down in round-off it ends the iteration.
+     */
+    const double floor = sizeof(sinew_real) == 4 ? 1e-6 : 1e-14;
+    sinew_pcg_result result =
+        run(pcg, A, P, b, x, &(stopping){.tolerance = floor, .part = part, .iterations = most, .history = history});
+    result.settled = result.settled || result.residual <= floor;
     return result;
 }

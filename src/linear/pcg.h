@@ -20,7 +20,9 @@ typedef struct sinew_pcg {
 typedef struct sinew_pcg_result {
     int32_t iterations;
     double residual; /* |b - A x| / |b| */
+    double decrease; /* b . x - x . A x / 2: what x has gained, from below towards b . A^-1 b / 2 */
     bool indefinite; /* stopped on negative curvature */
+    bool settled;    /* stopped because the decrease grew no more */
 } sinew_pcg_result;
 
 typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);
@@ -37,5 +39,11 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
 /* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done; P is about A^-1. */
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations);
+/* The same until the decrease has settled: the last third of the iterations, and at least SINEW_PCG_WINDOW of them,
+ * added less than `part` of it. At most SINEW_PCG_SETTLE_MOST iterations. */
+#define SINEW_PCG_WINDOW      8
+#define SINEW_PCG_SETTLE_MOST 1024
+sinew_pcg_result sinew_pcg_settle(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
+                                  sinew_real *x, double part, int32_t iterations);
 
 #endif

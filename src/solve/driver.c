@@ -36,7 +36,9 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
     s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);
     s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
-    s->row_capacity = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1 : 0;
+    s->row_capacity = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1
+                      : s->def.record == SINEW_RECORD_STEP     ? 1
+                                                               : 0;
     s->rows = sinew_allocate(&o->allocator, (size_t)s->row_capacity, sizeof *s->rows);
     sinew_status status =
         s->q && s->gradient && s->velocity && s->rows ? SINEW_OK : sinew_fail_memory(error, "the solver");
@@ -44,7 +46,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         memcpy(s->q, s->q_start, size * sizeof *s->q);
         status = measure_stiffness(s, error);
     }
-    if (status == SINEW_OK)
+    if (status == SINEW_OK && s->def.measure == SINEW_MEASURE_GAP)
         status = sinew_gap_create(s, error);
     if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
@@ -82,6 +84,12 @@ void sinew_solve_evaluate(sinew_solve *s)
     sinew_objective_gradient(o, s->q, s->gradient, &s->terms);
     s->residual = sinew_norm(s->gradient, o->particle_count, o->thread_count);
     s->gradient_known = true;
+    if (s->start_known)
+        return;
+    s->start_known = true;
+    s->start_residual = s->residual;
+    s->start_terms = s->terms;
+    s->scale = fmax(s->residual, s->noise);
 }
 
 void sinew_solve_start(sinew_solve *s, int start)
@@ -113,11 +121,6 @@ static void record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, row->linear_momentum, row->angular_momentum);
 }
 
-static bool converged(const sinew_solve *s)
-{
-    return s->residual <= (double)s->def.tolerance * s->scale || s->residual <= s->noise;
-}
-
 /* Nothing more to gain: at the tolerance, or in round-off and no longer falling. `before` is one iteration older. */
 static bool finished(const sinew_solve *s, double before)
 {
@@ -138,60 +141,126 @@ static void set_noise(sinew_solve *s)
 
 static void start(sinew_solve *s)
 {
-    s->gradient_known = false;
+    s->gradient_known = s->start_known = false;
     s->notes = 0;
     s->linear_iterations = 0;
     s->row_count = 0;
     s->v_end = NULL;
-    sinew_solve_evaluate(s);
     set_noise(s);
-    s->scale = fmax(s->residual, s->noise);
-    s->start_value = s->terms.inertia + s->terms.elastic;
+    if (s->def.measure != SINEW_MEASURE_NOTHING)
+        sinew_solve_evaluate(s);
+}
+
+/* ---- Judge ----------------------------------------------------------------------------------- */
+
+/* A step is solved when its residual has reached the tolerance; or, where round-off keeps the residual above that, when
+ * the gap is this part of the energy that the step moved. */
+static const double solved_part = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
+
+static double step_energy(const sinew_solve *s, double gap)
+{
+    const double before = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
+    const double moved = s->objective->quasistatic ? fabs(before) : s->start_terms.inertia;
+    return fmax(before - after + gap, 0) + moved;
+}
+
+/* The bits that say whether the step is solved, from what has been measured. */
+static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
+{
+    const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    if (!s->gradient_known)
+        return SINEW_STEP_UNMEASURED;
+    if (s->residual <= tolerance * s->scale)
+        return 0;
+    if (s->residual > s->noise)
+        return SINEW_STEP_NOT_CONVERGED;
+    const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
+    return known && gap->value <= solved_part * step_energy(s, gap->value) ? 0 : SINEW_STEP_ROUND_OFF;
+}
+
+static bool ended_in_numbers(const sinew_solve *s)
+{
+    if (s->gradient_known)
+        return isfinite(s->residual) && isfinite(s->terms.inertia + s->terms.elastic);
+    return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));
+}
+
+static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
+{
+    if (!s->gap || s->step % s->def.gap_every != 0)
+        return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
+    if (bits & SINEW_STEP_NOT_FINITE)
+        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+    return sinew_gap_find(s);
+}
+
+/* Fills in what is known of the end; after a step that became non-finite, of its start, which is kept. */
+static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, sinew_step_result *result)
+{
+    const bool kept = (result->bits & SINEW_STEP_NOT_FINITE) != 0, known = kept ? s->start_known : s->gradient_known;
+    const sinew_terms terms = kept ? s->start_terms : s->terms;
+    const double residual = kept ? s->start_residual : s->residual;
+    result->objective = known ? terms.inertia + terms.elastic : NAN;
+    result->inertia = known ? terms.inertia : NAN;
+    result->elastic = known ? terms.elastic : NAN;
+    result->residual = known ? residual : NAN;
+    result->relative_residual = !known ? NAN : s->scale > 0 ? residual / s->scale : 0;
+    result->gap_kind = gap->kind;
+    result->gap = gap->value;
+    result->gap_reason = gap->reason;
+    result->gap_steps = gap->steps;
+    result->gap_linear_iterations = gap->linear_iterations;
+    result->linear_iterations = s->linear_iterations;
+}
+
+/* ---- Run ------------------------------------------------------------------------------------- */
+
+/* The solver's iterations until one of the reasons to stop. Returns how many there were. */
+static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
+{
+    double before = HUGE_VAL;
+    int32_t iteration = 0;
+    while (*bits == 0 && iteration < s->def.iterations) {
+        if (s->def.tolerance > 0 && s->def.measure != SINEW_MEASURE_NOTHING)
+            sinew_solve_evaluate(s);
+        if (s->def.tolerance > 0 && s->gradient_known && finished(s, before))
+            break;
+        before = s->residual;
+        *bits |= s->ops->iterate(s);
+        iteration++;
+        if (s->def.record == SINEW_RECORD_ITERATIONS)
+            record(s, iteration, began);
+        if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
+            break;
+    }
+    return iteration;
 }
 
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
 {
     const double began = sinew_seconds();
-    const bool watch = s->def.tolerance > 0;
-    double before = HUGE_VAL;
     uint32_t bits = 0;
-    int32_t iteration = 0;
     start(s);
     s->ops->begin(s);
-    record(s, 0, began);
-    while (bits == 0 && iteration < s->def.iterations) {
-        if (watch)
-            sinew_solve_evaluate(s);
-        if (watch && finished(s, before))
-            break;
-        before = s->residual;
-        bits |= s->ops->iterate(s);
-        iteration++;
-        record(s, iteration, began);
-        if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
-            break;
-    }
-    sinew_solve_evaluate(s);
-    if (!isfinite(s->residual) || !isfinite(s->terms.inertia + s->terms.elastic))
+    if (s->def.record == SINEW_RECORD_ITERATIONS)
+        record(s, 0, began);
+    *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
+    if (s->def.measure != SINEW_MEASURE_NOTHING)
+        sinew_solve_evaluate(s);
+    else if (s->ops->settle)
+        s->ops->settle(s);
+    if (!ended_in_numbers(s))
         bits |= SINEW_STEP_NOT_FINITE;
-    else if (converged(s))
-        bits &= ~(uint32_t)SINEW_STEP_STALLED;
-    else if (watch)
-        bits |= SINEW_STEP_NOT_CONVERGED;
-    bits |= s->notes;
-    const double seconds = sinew_seconds() - began;
-    const double gap = bits & SINEW_STEP_NOT_FINITE ? HUGE_VAL : sinew_gap_estimate(s);
-    *result = (sinew_step_result){.bits = bits,
-                                  .iterations = iteration,
-                                  .seconds = seconds,
-                                  .objective = s->terms.inertia + s->terms.elastic,
-                                  .inertia = s->terms.inertia,
-                                  .elastic = s->terms.elastic,
-                                  .residual = s->residual,
-                                  .relative_residual = s->scale > 0 ? s->residual / s->scale : 0,
-                                  .gap_kind = isfinite(gap) ? SINEW_GAP_ESTIMATE : SINEW_GAP_UNKNOWN,
-                                  .gap = gap,
-                                  .gap_reason = "",
-                                  .linear_iterations = s->linear_iterations};
-    return bits;
+    else if (s->def.record == SINEW_RECORD_STEP)
+        record(s, result->iterations, began);
+    result->seconds = sinew_seconds() - began;
+    const sinew_gap_estimate gap = find_gap(s, bits);
+    result->gap_seconds = sinew_seconds() - began - result->seconds;
+    if (!(bits & SINEW_STEP_NOT_FINITE)) {
+        const uint32_t verdict = judge(s, &gap);
+        bits = (verdict ? bits : bits & ~(uint32_t)SINEW_STEP_STALLED) | verdict;
+    }
+    result->bits = bits | s->notes;
+    write_result(s, &gap, result);
+    return result->bits;
 }

@@ -1,149 +1,60 @@
 /* SPDX-License-Identifier: MIT
  *
- * gap.c: see gap.h.
+ * gap.c: see gap.h. Newton's method on a copy, with an account of what was predicted and what was seen.
+ *
+ * Steps are full where that is confirmed. Where it is not, a stiff constraint may be the reason: along a straight line
+ * it is left at once, and a line search creeps (the Maratos effect). So a few further full steps are tried, which come
+ * back to the constraint, and are kept when g is lower in the end (the watchdog technique: Chamberlain, Powell,
+ * Lemarechal, Pedersen 1982); else the line search decides.
  */
 #include "solve/gap.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/reduce.h"
-#include "linear/pcg.h"
-#include "objective/assembly.h"
-#include "solve/global_step.h"
-#include "solve/shared_parameters.h"
+#include "solve/gap_direction.h"
+#include "solve/line_search.h"
 
-/* More iterations, or closer, and the estimate hardly changes: the curvature along z makes up for a rough z. */
-#define CG_ITERATIONS 16
-#define CG_TOLERANCE  0.01
-
-/* The part of z over which the gradient is looked at. Small where g is far from quadratic, yet no smaller than
- * round-off wants it. */
-#define REACH 0.1
-
-/* S by rows over all particles, rows of pins empty: (S x)_i = sum_i x_i + sum_k S_ik (x_k - x_i), k the others, so that
- * what stiffness is rounded to does not drown inertia, which is all that holds a body as a whole. Single precision: S
- * is a model itself, and a product costs what reading it costs. All NULL where the solver has a matrix. */
-typedef struct matrix {
-    int32_t particle_count, thread_count;
-    size_t *first;    /* [particle_count + 1] */
-    int32_t *other;   /* [first[particle_count]] */
-    float *value;     /* [first[particle_count]] */
-    double *sum;      /* [particle_count] of each row */
-    double *diagonal; /* [particle_count] 0 at pins */
-} matrix;
-
-typedef struct sinew_gap {
-    matrix S;
-    sinew_pcg pcg;
-    sinew_real *x, *gradient; /* [particle_count][4] a point on the line, and there; of pcg's where it is in use */
-} sinew_gap;
-
-/* ---- The matrix ------------------------------------------------------------------------------ */
-
-/* Both halves of S from the lower one, counted in the first pass and written in the second. */
-static void fill_rows(matrix *m, const sinew_global_matrix *from)
-{
-    const sinew_assembly *as = from->pattern;
-    for (int32_t j = 0; j < as->free_count; j++) {
-        const int32_t pj = as->particle[j];
-        m->diagonal[pj] = from->value[as->column[j]];
-        m->sum[pj] += m->other ? from->value[as->column[j]] : 0;
-        for (int32_t k = as->column[j] + 1; k < as->column[j + 1]; k++) {
-            const int32_t ends[2] = {pj, as->particle[as->row[k]]};
-            for (int e = 0; e < 2; e++) {
-                const size_t at = m->first[ends[e]]++;
-                if (m->other) {
-                    m->other[at] = ends[1 - e];
-                    m->value[at] = (float)from->value[k];
-                    m->sum[ends[e]] += from->value[k];
-                }
-            }
-        }
-    }
-}
-
-/* Turns the counts that a pass left in `first` into the starts of the rows, and the ends that it left into them. */
-static void counts_to_starts(matrix *m)
-{
-    size_t sum = 0;
-    for (int32_t i = 0; i <= m->particle_count; i++) {
-        const size_t count = m->first[i];
-        m->first[i] = sum;
-        sum += count;
-    }
-}
-
-static void ends_to_starts(matrix *m)
-{
-    for (int32_t i = m->particle_count; i > 0; i--)
-        m->first[i] = m->first[i - 1];
-    m->first[0] = 0;
-}
-
-static bool make_rows(const sinew_objective *o, matrix *m, const sinew_global_matrix *from)
-{
-    fill_rows(m, from);
-    counts_to_starts(m);
-    const size_t entries = m->first[m->particle_count];
-    m->other = sinew_allocate(&o->allocator, entries, sizeof *m->other);
-    m->value = sinew_allocate(&o->allocator, entries, sizeof *m->value);
-    if (!m->other || !m->value)
-        return false;
-    fill_rows(m, from);
-    ends_to_starts(m);
-    return true;
-}
-
-static sinew_status make_matrix(const sinew_objective *o, matrix *m, const sinew_real *weights, sinew_error *error)
-{
-    const size_t n = (size_t)o->particle_count;
-    sinew_global_matrix from;
-    m->particle_count = o->particle_count;
-    m->thread_count = o->thread_count;
-    m->first = sinew_allocate_zero(&o->allocator, n + 1, sizeof *m->first);
-    m->sum = sinew_allocate_zero(&o->allocator, n, sizeof *m->sum);
-    m->diagonal = sinew_allocate_zero(&o->allocator, n, sizeof *m->diagonal);
-    if (!m->first || !m->sum || !m->diagonal)
-        return sinew_fail_memory(error, "the estimate of the gap");
-    sinew_status status = sinew_global_assemble(&from, o, weights, error);
-    if (status == SINEW_OK && !make_rows(o, m, &from))
-        status = sinew_fail_memory(error, "the estimate of the gap");
-    sinew_global_matrix_release(&from, o);
-    return status;
-}
+/* A prediction is confirmed when what was seen is within this factor of it. */
+#define AGREEMENT 1.5
+/* Part of what was seen that may be left, by prediction, at the end. */
+#define LEFT_MOST 0.1
+/* Steps at most. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
+#define STEPS_LEAST   60
+#define STEPS_MOST    400
+#define STEPS_WORK    40000 /* particles times steps */
+#define BOLD_STEPS    6
+#define BOLD_FAILURES 3
+/* Iterations of conjugate gradients at most, all steps together. */
+#define LINEAR_MOST 3000
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-static sinew_status create_with_matrix(const sinew_objective *o, sinew_gap *gap, sinew_error *error)
+static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
-    sinew_real *weights = sinew_allocate(&o->allocator, sinew_global_weight_count(o), sizeof *weights);
-    if (!weights)
-        return sinew_fail_memory(error, "the estimate of the gap");
-    sinew_global_stiffness(o, SINEW_STRETCH_LOW, SINEW_STRETCH_HIGH, weights);
-    sinew_status status = make_matrix(o, &gap->S, weights, error);
-    sinew_release(&o->allocator, weights);
-    if (status == SINEW_OK)
-        status = sinew_pcg_create(&o->allocator, &gap->pcg, o->particle_count, o->thread_count, error);
-    gap->x = gap->pcg.r;
-    gap->gradient = gap->pcg.z;
-    return status;
-}
-
-static sinew_status create_without(const sinew_objective *o, sinew_gap *gap, sinew_error *error)
-{
-    const size_t size = 4 * (size_t)o->particle_count;
-    gap->x = sinew_allocate_zero(&o->allocator, size, sizeof *gap->x);
-    gap->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *gap->gradient);
-    return gap->x && gap->gradient ? SINEW_OK : sinew_fail_memory(error, "the estimate of the gap");
+    const sinew_objective *o = gap->copy.objective;
+    sinew_real **vectors[] = {&gap->copy.q,       &gap->copy.gradient,         &gap->newton.d,
+                              &gap->newton.trial, &gap->newton.trial_gradient, &gap->kept,
+                              &gap->kept_gradient};
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+        *vectors[i] = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof **vectors[i]);
+        if (!*vectors[i])
+            return sinew_fail_memory(error, "the estimate of the gap");
+    }
+    return SINEW_OK;
 }
 
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error)
 {
-    const sinew_objective *o = s->objective;
-    s->gap = sinew_allocate_zero(&o->allocator, 1, sizeof *s->gap);
-    if (!s->gap)
+    sinew_objective *o = s->objective;
+    sinew_gap *gap = s->gap = sinew_allocate_zero(&o->allocator, 1, sizeof *gap);
+    if (!gap)
         return sinew_fail_memory(error, "the estimate of the gap");
-    return (s->ops->precondition ? create_without : create_with_matrix)(o, s->gap, error);
+    gap->solver = s;
+    gap->copy = (sinew_solve){.objective = o, .stiffness = s->stiffness};
+    const sinew_status status = create_vectors(gap, error);
+    return status == SINEW_OK ? sinew_gap_direction_create(gap, error) : status;
 }
 
 void sinew_gap_destroy(sinew_solve *s)
@@ -152,95 +63,206 @@ void sinew_gap_destroy(sinew_solve *s)
     sinew_gap *gap = s->gap;
     if (!gap)
         return;
-    if (!gap->pcg.r) {
-        sinew_release(allocator, gap->x);
-        sinew_release(allocator, gap->gradient);
-    }
-    sinew_pcg_destroy(allocator, &gap->pcg);
-    void *arrays[] = {gap->S.first, gap->S.other, gap->S.value, gap->S.sum, gap->S.diagonal, gap};
+    sinew_gap_direction_destroy(gap);
+    void *arrays[] = {gap->copy.q,
+                      gap->copy.gradient,
+                      gap->newton.d,
+                      gap->newton.trial,
+                      gap->newton.trial_gradient,
+                      gap->kept,
+                      gap->kept_gradient,
+                      gap};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     s->gap = NULL;
 }
 
-/* ---- Estimate -------------------------------------------------------------------------------- */
+/* ---- One step on the copy -------------------------------------------------------------------- */
 
-/* A point and its unused number in registers of 16 bytes, which every processor of the kind has. */
-enum {
-    PARTS = 4 * sizeof(sinew_real) / 16
-};
-typedef sinew_real part __attribute__((vector_size(16), may_alias));
-
-static void multiply(void *context, const sinew_real *x, sinew_real *Sx)
+static double value_of(const sinew_solve *s)
 {
-    const matrix *m = context;
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(m->thread_count) if (m->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < m->particle_count; i++) {
-        const part *own = (const part *)(x + 4 * (size_t)i);
-        part sum[PARTS], *out = (part *)(Sx + 4 * (size_t)i);
-        for (size_t c = 0; c < PARTS; c++)
-            sum[c] = (sinew_real)m->sum[i] * own[c];
-        for (size_t k = m->first[i]; k < m->first[i + 1]; k++) {
-            const part *there = (const part *)(x + 4 * (size_t)m->other[k]);
-            for (size_t c = 0; c < PARTS; c++)
-                sum[c] += (sinew_real)m->value[k] * (there[c] - own[c]);
-        }
-        for (size_t c = 0; c < PARTS; c++)
-            out[c] = sum[c];
-    }
+    return s->terms.inertia + s->terms.elastic;
 }
 
-static void divide(void *context, const sinew_real *r, sinew_real *z)
+static double slope_along_d(const sinew_gap *gap)
 {
-    const matrix *m = context;
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(m->thread_count) if (m->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < m->particle_count; i++) {
-        const sinew_real inverse = (sinew_real)(m->diagonal[i] > 0 ? 1 / m->diagonal[i] : 0);
-        for (size_t c = 0; c < 3; c++)
-            z[4 * (size_t)i + c] = inverse * r[4 * (size_t)i + c];
-    }
+    const sinew_objective *o = gap->copy.objective;
+    return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
 }
 
-/* z = about S^-1 gradient */
-static bool sweeping_direction(sinew_solve *s, sinew_real *z)
+/* What g fell by from `before` over alpha d: as a difference of values, or, where round-off hides that, from the slopes
+ * at both ends, which is exact for a quadratic g. */
+static double fall(const sinew_gap *gap, double before, double slope, double alpha)
+{
+    const double by_value = before - value_of(&gap->copy);
+    const double by_slope = -0.5 * alpha * (slope + slope_along_d(gap));
+    return fabs(by_value) > 10 * gap->copy.value_noise ? by_value : by_slope;
+}
+
+static void save(sinew_gap *gap)
+{
+    const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
+    memcpy(gap->kept, gap->copy.q, bytes);
+    memcpy(gap->kept_gradient, gap->copy.gradient, bytes);
+}
+
+static void restore(sinew_gap *gap, sinew_terms terms)
+{
+    const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
+    memcpy(gap->copy.q, gap->kept, bytes);
+    memcpy(gap->copy.gradient, gap->kept_gradient, bytes);
+    gap->copy.terms = terms;
+}
+
+static bool full_step(sinew_gap *gap)
+{
+    sinew_newton *n = &gap->newton;
+    sinew_full_step(&gap->copy, n->d, n->trial, n->trial_gradient);
+    return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
+}
+
+/* Full steps whatever g does in between; true when it is lower in the end by at least `enough`. */
+static bool bold_steps(sinew_gap *gap, double before, double enough)
+{
+    for (int i = 0; i < BOLD_STEPS; i++)
+        if (!sinew_gap_direction(gap) || !full_step(gap))
+            return false;
+        else if (before - value_of(&gap->copy) >= enough)
+            return true;
+    return false;
+}
+
+static double searched_step(sinew_gap *gap, double before)
+{
+    const double slope = slope_along_d(gap);
+    const double alpha = sinew_line_search(&gap->copy, gap->newton.d, gap->newton.trial, gap->newton.trial_gradient);
+    return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
+}
+
+/* One step along newton.d, which is predicted to gain `predicted`. Returns what g fell by, negative where there is no
+ * way down; *confirmed: the full step gained what was predicted. */
+static double take_step(sinew_gap *gap, double predicted, int *failures, bool *confirmed)
+{
+    sinew_solve *copy = &gap->copy;
+    const double before = value_of(copy), slope = slope_along_d(gap);
+    const sinew_terms terms = copy->terms;
+    save(gap);
+    bool good = full_step(gap);
+    const double seen = good ? fall(gap, before, slope, 1) : -HUGE_VAL;
+    *confirmed = seen >= predicted / AGREEMENT && seen <= predicted * AGREEMENT;
+    if (seen > 0.1 * predicted)
+        return seen;
+    if (good && *failures < BOLD_FAILURES) {
+        /* Bold steps overwrite newton.d, which the line search needs: it is found again. */
+        if (bold_steps(gap, before, 0.1 * predicted))
+            return before - value_of(copy);
+        ++*failures;
+        restore(gap, terms);
+        if (!sinew_gap_direction(gap))
+            return -1;
+    } else {
+        restore(gap, terms);
+    }
+    return searched_step(gap, before);
+}
+
+/* ---- The way down ---------------------------------------------------------------------------- */
+
+/* What is known so far. */
+typedef struct account {
+    double seen;      /* J: what g has fallen by on the copy */
+    double left;      /* J: predicted to be left at the copy's point */
+    double before;    /* J: predicted one step earlier */
+    double uncertain; /* J: round-off of the prediction */
+    bool confirmed;   /* the last prediction was */
+    int failures;     /* of bold steps */
+} account;
+
+/* Predicts what is left from newton.d at the copy's point. The slope along d is known to the gradient's round-off times
+ * the length of d; rounding errors of many particles partly cancel. */
+static void predict(const sinew_gap *gap, account *a)
+{
+    const sinew_objective *o = gap->copy.objective;
+    const double length = sinew_norm(gap->newton.d, o->particle_count, o->thread_count);
+    a->before = a->left;
+    a->left = -0.5 * slope_along_d(gap);
+    a->uncertain = gap->copy.noise * length / sqrt(3.0 * o->particle_count);
+}
+
+/* Steps that gain a fixed part of what is left, as those of a projected Hessian may, leave a geometric series. */
+static double left_in_all(const account *a)
+{
+    const double ratio = a->before > 0 ? a->left / a->before : 0;
+    return ratio < 1 ? a->left / (1 - fmax(ratio, 0)) : HUGE_VAL;
+}
+
+/* Predictions of a projected Hessian are too low where it is stiffer than g: only the exact one ends the way down. */
+static bool done(const sinew_gap *gap, const account *a)
+{
+    return gap->exact && a->confirmed && left_in_all(a) <= LEFT_MOST * a->seen;
+}
+
+static sinew_gap_estimate unknown(const char *reason)
+{
+    return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = reason};
+}
+
+static sinew_gap_estimate known(const account *a, double left)
+{
+    const double value = a->seen + left;
+    const bool below = value <= a->uncertain;
+    return (sinew_gap_estimate){
+        .kind = below ? SINEW_GAP_BELOW : SINEW_GAP_ESTIMATE, .value = below ? a->uncertain : value, .reason = ""};
+}
+
+/* Round-off ends the way down where less is left than can be seen. */
+static bool in_round_off(const account *a)
+{
+    return a->left <= a->uncertain;
+}
+
+static int32_t most_steps(const sinew_gap *gap)
+{
+    const int32_t steps = STEPS_WORK / (gap->copy.objective->particle_count + 1);
+    return steps < STEPS_LEAST ? STEPS_LEAST : steps > STEPS_MOST ? STEPS_MOST : steps;
+}
+
+static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
+{
+    account a = {.left = 0};
+    for (*steps = 0; *steps < most_steps(gap); ++*steps) {
+        if (!sinew_gap_direction(gap))
+            return unknown("the system of the Hessian did not settle");
+        predict(gap, &a);
+        if (in_round_off(&a) || done(gap, &a))
+            return gap->exact ? known(&a, fmax(a.left, 0))
+                              : unknown("the way down ends at a saddle: the Hessian is indefinite there");
+        const double seen = take_step(gap, a.left, &a.failures, &a.confirmed);
+        if (!(seen > 0))
+            return unknown("no step along Newton's direction lowers the objective above round-off");
+        a.seen += seen;
+    }
+    return unknown("the minimum is too far away for the steps that are spent on finding it");
+}
+
+sinew_gap_estimate sinew_gap_find(sinew_solve *s)
 {
     sinew_gap *gap = s->gap;
-    sinew_pcg_solve(&gap->pcg, (sinew_linear_map){multiply, &gap->S}, (sinew_linear_map){divide, &gap->S}, s->gradient,
-                    z, CG_TOLERANCE, CG_ITERATIONS);
-    return true;
-}
-
-/* z . H z, from the gradient a little way along -z; `slope` is that at q. */
-static double curvature_along(sinew_solve *s, const sinew_real *z, double slope)
-{
-    sinew_objective *o = s->objective;
-    const sinew_gap *gap = s->gap;
-    sinew_combine(gap->x, s->q, (sinew_real)-REACH, z, o->particle_count, o->thread_count);
-    sinew_objective_gradient(o, gap->x, gap->gradient, NULL);
-    return (slope - sinew_dot(gap->gradient, z, o->particle_count, o->thread_count)) / REACH;
-}
-
-/* What the best step along -z would gain. */
-static double gain_along_line(sinew_solve *s)
-{
-    sinew_objective *o = s->objective;
-    sinew_real *z = s->velocity;
-    if (!(s->ops->precondition ? s->ops->precondition : sweeping_direction)(s, z))
-        return HUGE_VAL;
-    const double slope = sinew_dot(s->gradient, z, o->particle_count, o->thread_count);
-    if (slope == 0)
-        return 0;
-    const double curvature = curvature_along(s, z, slope);
-    /* Where g does not bend upwards, or not by more than round-off, A has to stand for H. */
-    if (curvature > s->noise * sinew_norm(z, o->particle_count, o->thread_count) / REACH && isfinite(curvature))
-        return 0.5 * slope * slope / curvature;
-    return slope > 0 ? 0.5 * slope : HUGE_VAL;
-}
-
-double sinew_gap_estimate(sinew_solve *s)
-{
-    const double risen = s->terms.inertia + s->terms.elastic - s->start_value;
-    return fmax(gain_along_line(s), risen > s->value_noise ? risen : 0);
+    sinew_solve *copy = &gap->copy;
+    const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    memcpy(copy->q, s->q, bytes);
+    memcpy(copy->gradient, s->gradient, bytes);
+    copy->terms = s->terms;
+    copy->residual = s->residual;
+    copy->scale = s->scale;
+    copy->noise = s->noise;
+    copy->value_noise = s->value_noise;
+    copy->stiffness = s->stiffness;
+    gap->linear_iterations = 0;
+    gap->linear_most = LINEAR_MOST;
+    int32_t steps;
+    sinew_gap_estimate estimate = go_down(gap, &steps);
+    estimate.steps = steps;
+    estimate.linear_iterations = gap->linear_iterations;
+    return estimate;
 }

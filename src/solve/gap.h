@@ -1,31 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * gap.h: how far above the minimum a step ended: an estimate of g(q) - min g for every solver.
+ * gap.h: how far above the minimum a step ended: g(q) - g(q*), q* the minimum that lies downhill from q.
  *
- *     gap = (grad g . z)^2 / (2 z . H z),   z = A^-1 grad g,   H the Hessian of g at q
+ * Newton's method goes down from q on a copy until nearly everything has been gained (gap.c). At each of its points
  *
- * is what the best step along -z would gain if g were quadratic. With A = H it is half of Newton's decrement squared. A
- * is the matrix that the solver has at hand (precondition in solver.h): Newton's last Hessian, the constant matrix S of
- * the projective methods. S is stiffer than H where bodies turn; but of a slow solver one slow mode is left, z is then
- * a multiple of it, and the curvature along z makes the estimate right again. H z is a difference of two gradients.
+ *     predicted   R = grad g . H^-1 grad g / 2        what is left, if g is as quadratic as it looks from here
+ *     seen        f = g(q_k) - g(q_k + d), d = -H^-1 grad g
  *
- * Sweeping solvers have no matrix. For them z is a small number of conjugate gradient iterations on S (global_step.h),
- * kept as a sparse matrix with the inverse of its diagonal for preconditioner.
+ * and the estimate is all that was seen, plus what is predicted to be left. It is given only where the last prediction
+ * was confirmed by what was then seen, within AGREEMENT, and what is left is a small part; else the gap is unknown,
+ * with the reason. What was seen to fall is always a lower bound. Near a minimum one step does, which costs an
+ * iteration of Newton's method; far from it several.
  *
- * A low estimate on the whole: the gain along one line, in a quadratic model. Far from the minimum, where g is not
- * quadratic, it may be high, and after a step that blew up far too low: what g has risen since the step began is part
- * of the gap, and the estimate is never less. It is the gap of the objective whatever the solver works on: hard
- * constraints of PBD count with the stiffness of their energies.
+ * H is the exact Hessian where that is definite, else the one projected element by element. Small worlds factorise it;
+ * in large ones conjugate gradients run until their decrease has settled, with the solver's own matrix as
+ * preconditioner where it has one (gap_direction.c).
+ *
+ * Limits: another valley may be lower than the one q* lies in. It is the gap of the objective whatever the solver works
+ * on: hard constraints of PBD count with the stiffness of their energies.
  */
 #ifndef SINEW_GAP_H
 #define SINEW_GAP_H
 
 #include "solve/solver.h"
 
+typedef struct sinew_gap_estimate {
+    sinew_gap_kind kind;
+    double value;              /* J */
+    const char *reason;        /* static text, why it is unknown; "" otherwise */
+    int32_t steps;             /* of Newton's method that it took */
+    int32_t linear_iterations; /* of conjugate gradients */
+} sinew_gap_estimate;
+
 /* Sets s->gap up; allocates. On failure too it is to be destroyed. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* NULL is fine */
-/* J, from s->gradient and s->terms at s->q; +inf where there is none. Leaves z in s->velocity; does not allocate. */
-double sinew_gap_estimate(sinew_solve *s);
+/* From s->gradient and s->terms at s->q, which stay as they are. Does not allocate. */
+sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 
 #endif

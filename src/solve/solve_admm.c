@@ -161,10 +161,10 @@ static uint32_t admm_iterate(sinew_solve *s)
     return 0;
 }
 
-static bool admm_precondition(sinew_solve *s, sinew_real *out)
+static bool admm_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     const admm *a = s->memory;
-    sinew_global_solve(&a->global, s->objective, s->gradient, out);
+    sinew_global_solve(&a->global, s->objective, r, z);
     return true;
 }
 

@@ -210,16 +210,19 @@ static uint32_t newton_iterate(sinew_solve *s)
     return n->try_exact && n->hessian == HESSIAN_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
-/* With the last H of the step; a step that ended where it began has none yet. */
-static bool newton_precondition(sinew_solve *s, sinew_real *out)
+/* With the factor of the step's last H, where there is one. */
+static bool newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     sinew_newton *n = s->memory;
-    const int32_t linear_iterations = s->linear_iterations;
-    const bool good = n->linearised ? n->linear->resolve(s, n) : n->linear->solve(s, n, true) == SINEW_NEWTON_SOLVED;
-    s->linear_iterations = linear_iterations;
-    for (size_t i = 0; good && i < 4 * (size_t)s->objective->particle_count; i++)
-        out[i] = -n->d[i];
-    return good;
+    if (!n->linearised || n->linear != &sinew_newton_direct)
+        return false;
+    sinew_solve right = *s;
+    right.gradient = (sinew_real *)r;
+    if (!n->linear->resolve(&right, n))
+        return false;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        z[i] = -n->d[i];
+    return true;
 }
 
 const sinew_solver_ops sinew_solver_newton = {

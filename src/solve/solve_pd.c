@@ -117,10 +117,10 @@ static uint32_t pd_iterate(sinew_solve *s)
     return 0;
 }
 
-static bool pd_precondition(sinew_solve *s, sinew_real *out)
+static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     const pd *p = s->memory;
-    sinew_global_solve(&p->global, s->objective, s->gradient, out);
+    sinew_global_solve(&p->global, s->objective, r, z);
     return true;
 }
 

@@ -191,10 +191,10 @@ static uint32_t qn_iterate(sinew_solve *s)
     return 0;
 }
 
-static bool qn_precondition(sinew_solve *s, sinew_real *out)
+static bool qn_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     const qn *n = s->memory;
-    sinew_global_solve(&n->global, s->objective, s->gradient, out);
+    sinew_global_solve(&n->global, s->objective, r, z);
     return true;
 }
 

@@ -16,6 +16,9 @@
 #include "objective/objective.h"
 #include "sinew/sinew.h"
 
+/* On the relative residual. */
+#define SINEW_DEFAULT_TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8)
+
 typedef struct sinew_solve sinew_solve;
 
 typedef struct sinew_solver_ops {
@@ -30,9 +33,9 @@ typedef struct sinew_solver_ops {
     /* Optional, of a solver whose iterations move a copy of its own: brings s->q up to date. Called before q is read.
      */
     void (*settle)(sinew_solve *s);
-    /* Optional: out = A^-1 s->gradient with the matrix A that the solver has at hand, an approximation of the Hessian,
-     * for the estimate of the energy gap (gap.h), which else makes a matrix of its own. False: could not. */
-    bool (*precondition)(sinew_solve *s, sinew_real *out);
+    /* Optional: z = A^-1 r with the matrix A that the solver has at hand, an approximation of the Hessian: it
+     * preconditions the estimate of the energy gap (gap.h). z may be r. False: could not. */
+    bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
     /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step; false: not one of its
      * batches. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
@@ -56,12 +59,15 @@ struct sinew_solve {
     sinew_terms terms;         /* of g at q, when gradient_known */
     bool gradient_known;       /* a solver that moves q without them clears this */
     double residual;           /* |gradient|, when gradient_known */
+    bool start_known;          /* the next three are: with the first evaluation of the step */
     double scale;              /* |gradient| at the starting guess, at least noise */
-    double start_value;        /* J: g there */
+    double start_residual;     /* |gradient| there */
+    sinew_terms start_terms;   /* J: g there */
     double noise;              /* N: the residual's round-off */
     double value_noise;        /* J: the round-off of a sum of energies near the rest shape */
     uint32_t notes;            /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
+    int64_t step; /* number of the step at hand, the first is 1 */
 
     double stiffness;      /* from prepare: noise per unit of position round-off */
     struct sinew_gap *gap; /* what the estimate of the gap needs */

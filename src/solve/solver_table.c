@@ -57,7 +57,7 @@ sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
     sinew_solver_def def = {.cookie = SINEW_COOKIE_SOLVER, .kind = kind, .measure = SINEW_MEASURE_GAP, .gap_every = 1};
-    def.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-4 : 1e-8);
+    def.tolerance = (sinew_real)SINEW_DEFAULT_TOLERANCE;
     if (!info)
         return def;
     def.iterations = info->default_iterations;
@@ -118,6 +118,12 @@ sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)
     if (!(def->time_budget >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: time_budget is %g s, must be at least 0", info->name,
                           def->time_budget);
+    if ((unsigned)def->measure > SINEW_MEASURE_GAP || (unsigned)def->record > SINEW_RECORD_STEP)
+        return sinew_fail(error, SINEW_ERROR_USAGE, "solver %s: measure or record is no value of its enumeration",
+                          info->name);
+    if (def->gap_every < 1)
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: gap_every is %d, must be at least 1", info->name,
+                          def->gap_every);
     for (int32_t i = 0; i < info->parameter_count; i++) {
         sinew_status status =
             sinew_parameter_check(&info->parameters[i], (double)def->parameters[i], info->name, error);

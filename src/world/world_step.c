@@ -152,10 +152,12 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     place_pins(world, solve->q);
     solve->q_start = world->q;
+    solve->step = world->step_count + 1;
     sinew_solve_run(solve, out);
     if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
         accept(world, solve->q, solve->v_end);
-        out->bits |= inversion_bit(world);
+        if (solve->def.measure != SINEW_MEASURE_NOTHING)
+            out->bits |= inversion_bit(world);
     }
     return out->bits;
 }
@@ -175,8 +177,8 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite", "inverted",
-                                        "indefinite",    "stalled",    "unprepared"};
+    static const char *const names[] = {"not_converged", "not_finite", "inverted",  "indefinite",
+                                        "stalled",       "unprepared", "round_off", "unmeasured"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

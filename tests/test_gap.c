@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_gap.c: is the gap that a step tells true? Random scenes, every solver, against minima found in another way.
+ *
+ * A case is one step of a random scene (random_scene.h) by a random solver. Its truth is g at the step's end less the
+ * minimum downhill from there: of springs, by a Newton's method of this test's own in long double (spring_referee.h);
+ * of solids, by the library's Newton and quasi-Newton methods in double, run to the end on the step's objective. Where
+ * g has several valleys they may end in different ones; the gap has to be right for one of them.
+ *
+ * The single build writes its cases down, and the double build of this program, whose round-off is small, is their
+ * referee (SINEW_GAP_CASES names the file).
+ */
+#include "random_scene.h"
+
+#include "spring_referee.h"
+#include "world/world.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Gaps below this part of what the step fell by need only be told to be that small. */
+#define SMALL_DOUBLE 1e-9
+#define SMALL_SINGLE 1e-4
+
+/* One step: where it began and ended, and what it told. Arrays [3 * count], outside order. */
+typedef struct told {
+    int32_t count, inverted, single;
+    uint32_t bits;
+    int32_t kind, steps;
+    double gap, noise, milliseconds, gap_milliseconds;
+    double *rest, *q, *v, *end;
+} told;
+
+static void told_free(told *t)
+{
+    free(t->rest);
+    free(t->q);
+    free(t->v);
+    free(t->end);
+    *t = (told){0};
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
+
+static void widen(const sinew_real *from, double *to, int32_t count)
+{
+    for (int32_t i = 0; i < 3 * count; i++)
+        to[i] = (double)from[i];
+}
+
+static void fetch(sinew_world *world, double *q, double *v)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *x = malloc(3 * (size_t)n * sizeof *x);
+    sinew_world_get_positions(world, 0, n, x);
+    widen(x, q, n);
+    if (v) {
+        sinew_world_get_velocities(world, 0, n, x);
+        widen(x, v, n);
+    }
+    free(x);
+}
+
+static told take_steps(const drawn_scene *d)
+{
+    sinew_solver_def solver = sinew_default_solver_def(d->solver);
+    solver.iterations = d->iterations;
+    solver.tolerance = 0;
+    sinew_world *world = drawn_world(d, &solver, NULL);
+    told t = {.count = sinew_world_particle_count(world), .single = sizeof(sinew_real) == 4};
+    const size_t size = 3 * (size_t)t.count * sizeof(double);
+    t.rest = malloc(size);
+    t.q = malloc(size);
+    t.v = malloc(size);
+    t.end = malloc(size);
+    widen(sinew_mesh_positions(sinew_body_mesh(world, (sinew_body){0})), t.rest, t.count);
+    sinew_step_result result = {0};
+    for (int32_t i = 0; i < d->steps; i++) {
+        fetch(world, t.q, t.v);
+        if (sinew_world_step(world, &result) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
+            break;
+    }
+    assert_int_equal(result.bits & SINEW_STEP_UNPREPARED, 0);
+    fetch(world, t.end, NULL);
+    sinew_measures measures;
+    sinew_world_measure(world, &measures);
+    t.inverted = measures.inverted_count;
+    t.bits = result.bits;
+    t.kind = (int32_t)result.gap_kind;
+    t.gap = result.gap;
+    t.steps = result.gap_steps;
+    t.noise = world->solve.value_noise;
+    t.milliseconds = 1e3 * result.seconds;
+    t.gap_milliseconds = 1e3 * result.gap_seconds;
+    sinew_world_destroy(world);
+    return t;
+}
+
+/* ---- Referees -------------------------------------------------------------------------------- */
+
+#define REFEREES 3
+typedef struct minima {
+    double gap[REFEREES]; /* J, of each minimum that was found */
+    int count;
+    double fall; /* J: from the start of the step to the lowest of them */
+} minima;
+
+static void add_minimum(minima *t, double start, double end, double minimum)
+{
+    t->gap[t->count++] = end - minimum;
+    t->fall = fmax(t->fall, fmax(start, end) - minimum);
+}
+
+/* A world of the case whose coming step has the objective that the step had. */
+static sinew_world *case_world(const drawn_scene *d, const told *t, sinew_solver_kind kind)
+{
+    sinew_error error = {0};
+    sinew_solver_def solver = sinew_default_solver_def(kind);
+    solver.iterations = kind == SINEW_SOLVER_QN ? 20000 : 1000;
+    solver.tolerance = (sinew_real)1e-13;
+    solver.measure = SINEW_MEASURE_RESIDUAL;
+    sinew_world *world = drawn_world(d, &solver, t->rest);
+    sinew_real *x = malloc(3 * (size_t)t->count * sizeof *x);
+    for (int32_t i = 0; i < 3 * t->count; i++)
+        x[i] = (sinew_real)t->q[i];
+    sinew_world_set_positions(world, 0, t->count, x);
+    for (int32_t i = 0; i < 3 * t->count; i++)
+        x[i] = (sinew_real)t->v[i];
+    sinew_world_set_velocities(world, 0, t->count, x);
+    free(x);
+    sinew_world_prepare(world, &error);
+    must(&error);
+    sinew_world_predict(world);
+    return world;
+}
+
+static double objective_at(sinew_world *world, const double *q)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *x = malloc(3 * (size_t)n * sizeof *x);
+    for (int32_t i = 0; i < 3 * n; i++)
+        x[i] = (sinew_real)q[i];
+    double value;
+    sinew_world_objective(world, x, &value, NULL);
+    free(x);
+    return value;
+}
+
+/* A solver from where the step ended, on the step's own objective, until its residual vanishes. */
+static void solve_from_end(const drawn_scene *d, const told *t, sinew_solver_kind kind, minima *truth)
+{
+    sinew_world *world = case_world(d, t, kind);
+    const double start = objective_at(world, t->q), end = objective_at(world, t->end);
+    sinew_world_predict(world);
+    sinew_solve *s = &world->solve;
+    for (int32_t i = 0; i < t->count; i++)
+        for (int c = 0; c < 3; c++)
+            s->q[4 * (size_t)world->inside[i] + (size_t)c] = (sinew_real)t->end[3 * i + c];
+    s->q_start = world->q;
+    s->step = 1;
+    /* Quasi-Newton steps begin where inertia leads unless told otherwise. */
+    if (kind == SINEW_SOLVER_QN)
+        s->def.parameters[sinew_solver_parameter(kind, "start")] = 1;
+    sinew_step_result result;
+    sinew_solve_run(s, &result);
+    if (result.residual <= 1e-9 * s->scale || result.residual <= s->noise)
+        add_minimum(truth, start, end, result.objective);
+    sinew_world_destroy(world);
+}
+
+static void widen_inside(const sinew_world *world, const sinew_real *from, wide *to)
+{
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (int c = 0; c < 3; c++)
+            to[3 * i + c] = (wide)from[4 * (size_t)world->inside[i] + (size_t)c];
+}
+
+/* The step of springs apart from the library: masses and pins are the world's, all else is computed here. */
+static void solve_springs(const drawn_scene *d, const told *t, minima *truth)
+{
+    sinew_world *world = case_world(d, t, SINEW_SOLVER_NEWTON);
+    const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){0});
+    const int32_t n = t->count, edges = sinew_mesh_edge_count(mesh);
+    const int32_t *edge = sinew_mesh_edges(mesh);
+    double *k = malloc((size_t)edges * sizeof *k), *L = malloc((size_t)edges * sizeof *L);
+    double *m = malloc((size_t)n * sizeof *m);
+    uint8_t *held = malloc((size_t)n);
+    wide *q_tilde = malloc(3 * (size_t)n * sizeof *q_tilde), *q = malloc(3 * (size_t)n * sizeof *q);
+    for (int32_t e = 0; e < edges; e++) {
+        wide square = 0;
+        for (int c = 0; c < 3; c++)
+            square += powl((wide)t->rest[3 * edge[2 * e] + c] - t->rest[3 * edge[2 * e + 1] + c], 2);
+        L[e] = (double)sqrtl(square);
+        k[e] = drawn_stiffness(d, mesh, edge[2 * e]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        m[i] = (double)world->mass[world->inside[i]];
+        held[i] = world->pinned[world->inside[i]];
+    }
+    springs s = {.n = n,
+                 .edge_count = edges,
+                 .edges = edge,
+                 .k = k,
+                 .L = L,
+                 .m = m,
+                 .held = held,
+                 .q_tilde = q_tilde,
+                 .h = d->h,
+                 .gravity = {0, (double)world->def.gravity[1], 0}};
+    widen_inside(world, world->q_tilde, q_tilde);
+    for (int32_t i = 0; i < 3 * n; i++)
+        q[i] = t->q[i];
+    const wide start = springs_value(&s, q);
+    for (int32_t i = 0; i < 3 * n; i++)
+        q[i] = t->end[i];
+    const wide end = springs_value(&s, q);
+    bool solved;
+    const wide minimum = springs_minimise(&s, q, &solved);
+    if (solved)
+        add_minimum(truth, (double)(start - end), 0, (double)(minimum - end));
+    free(k);
+    free(L);
+    free(m);
+    free(held);
+    free(q_tilde);
+    free(q);
+    sinew_world_destroy(world);
+}
+
+/* ---- Verdicts -------------------------------------------------------------------------------- */
+
+typedef enum verdict {
+    RIGHT, /* within a factor of 2, or small and told so */
+    NEAR,  /* within 10 */
+    WRONG,
+    UNKNOWN, /* and no tet inverted */
+    UNKNOWN_INVERTED,
+    NOT_FINITE,
+    UNJUDGED, /* no referee found a minimum */
+    VERDICT_COUNT
+} verdict;
+
+static verdict compare_gap(const told *t, double truth, double fall)
+{
+    const double small = fmax((t->single ? SMALL_SINGLE : SMALL_DOUBLE) * fall, t->noise);
+    if (truth <= small && t->gap <= 2 * small)
+        return RIGHT;
+    if (t->kind == SINEW_GAP_BELOW)
+        return truth <= 2 * t->gap && t->gap <= 10 * small ? RIGHT : WRONG;
+    const double ratio = t->gap / truth;
+    return ratio >= 0.5 && ratio <= 2 ? RIGHT : ratio >= 0.1 && ratio <= 10 ? NEAR : WRONG;
+}
+
+static void ask(const drawn_scene *d, const told *t, int referee, minima *truth)
+{
+    if (!drawn_is_solid(d) && referee == 0)
+        solve_springs(d, t, truth);
+    else
+        solve_from_end(d, t, referee == 1 ? SINEW_SOLVER_QN : SINEW_SOLVER_NEWTON, truth);
+}
+
+/* The best verdict of the referees; the later ones are asked only where the first does not agree. */
+static verdict judge(const drawn_scene *d, const told *t, minima *truth)
+{
+    if (t->bits & SINEW_STEP_NOT_FINITE)
+        return NOT_FINITE;
+    if (t->kind == SINEW_GAP_UNKNOWN)
+        return t->inverted > 0 ? UNKNOWN_INVERTED : UNKNOWN;
+    verdict best = UNJUDGED;
+    for (int referee = 0; referee < REFEREES && best != RIGHT; referee++) {
+        const int count = truth->count;
+        ask(d, t, referee, truth);
+        if (truth->count > count) {
+            const verdict now = compare_gap(t, truth->gap[count], truth->fall);
+            best = best == UNJUDGED || now < best ? now : best;
+        }
+    }
+    return best;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    int32_t of[SINEW_SOLVER_COUNT][VERDICT_COUNT];
+    int32_t not_solved; /* steps that were told solved and are not */
+} tally;
+
+static void print_case(const drawn_scene *d, const told *t, const minima *truth, const char *word)
+{
+    printf("  %s: gap %.3e, true", word, t->gap);
+    for (int i = 0; i < truth->count; i++)
+        printf(" %.3e", truth->gap[i]);
+    printf(" of %.3e, noise %.1e, kind %d, steps %d, inverted %d, bits %x, %.1f + %.1f ms: ", truth->fall, t->noise,
+           (int)t->kind, (int)t->steps, (int)t->inverted, (unsigned)t->bits, t->milliseconds, t->gap_milliseconds);
+    print_scene(d);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void judge_case(const drawn_scene *d, const told *t, tally *table)
+{
+    static const char *const words[] = {NULL,         "near",    "WRONG", "unknown", "unknown, inverted",
+                                        "not finite", "unjudged"};
+    minima truth = {.fall = 0};
+    const verdict v = judge(d, t, &truth);
+    table->of[d->solver][v]++;
+    if (words[v])
+        print_case(d, t, &truth, words[v]);
+    /* "ok" means solved: next to nothing is left to gain. */
+    const double part = t->single ? 1e-2 : 1e-6;
+    if ((t->bits & ~(uint32_t)SINEW_STEP_INVERTED) == 0 && v == RIGHT &&
+        truth.gap[truth.count - 1] > fmax(part * truth.fall, t->noise)) {
+        table->not_solved++;
+        print_case(d, t, &truth, "told solved");
+    }
+}
+
+static int32_t sum_of(const tally *t, int solver, verdict v)
+{
+    int32_t sum = 0;
+    for (int s = 0; s < SINEW_SOLVER_COUNT; s++)
+        sum += solver < 0 || s == solver ? t->of[s][v] : 0;
+    return sum;
+}
+
+/* Those whose gap is known and could be judged. */
+static int32_t judged(const tally *t, int solver)
+{
+    return sum_of(t, solver, RIGHT) + sum_of(t, solver, NEAR) + sum_of(t, solver, WRONG);
+}
+
+static void print_table(const tally *t)
+{
+    printf("%-8s %7s %9s %9s %8s %18s %11s %9s\n", "solver", "known", "within 2", "within 10", "unknown",
+           "unknown, inverted", "not finite", "unjudged");
+    for (int s = -1; s < SINEW_SOLVER_COUNT; s++)
+        printf("%-8s %7d %7.1f %% %7.1f %% %8d %18d %11d %9d\n",
+               s < 0 ? "all" : sinew_get_solver_info((sinew_solver_kind)s)->name, (int)judged(t, s),
+               100.0 * sum_of(t, s, RIGHT) / fmax(1, judged(t, s)),
+               100.0 * (sum_of(t, s, RIGHT) + sum_of(t, s, NEAR)) / fmax(1, judged(t, s)), (int)sum_of(t, s, UNKNOWN),
+               (int)sum_of(t, s, UNKNOWN_INVERTED), (int)sum_of(t, s, NOT_FINITE), (int)sum_of(t, s, UNJUDGED));
+}
+
+/* Shares that hold for hundreds of cases; in a small sample one or two more may miss by chance. */
+static void check_table(const tally *t, int32_t cases)
+{
+    const int32_t spare = cases < 200 ? 2 : 0;
+    for (int s = 0; s < SINEW_SOLVER_COUNT; s++)
+        if (judged(t, s) - sum_of(t, s, RIGHT) > 0.05 * judged(t, s) + spare)
+            fail_msg("%s: the gap is within 2 of the truth in %d of %d",
+                     sinew_get_solver_info((sinew_solver_kind)s)->name, (int)sum_of(t, s, RIGHT), (int)judged(t, s));
+    assert_int_equal(sum_of(t, -1, WRONG), 0);
+    const int32_t upright = cases - sum_of(t, -1, UNKNOWN_INVERTED) - sum_of(t, -1, NOT_FINITE);
+    assert_true(sum_of(t, -1, UNKNOWN) <= 0.05 * upright + spare);
+    assert_int_equal(t->not_solved, 0);
+}
+
+/* ---- Cases that another program took ----------------------------------------------------------- */
+
+/* Written and read by two builds of this program on one machine. */
+static bool pass(FILE *file, bool writing, void *data, size_t size)
+{
+    return (writing ? fwrite(data, 1, size, file) : fread(data, 1, size, file)) == size;
+}
+
+static bool pass_case(FILE *file, bool writing, told *t)
+{
+    double **arrays[] = {&t->rest, &t->q, &t->v, &t->end};
+    told plain = *t;
+    plain.rest = plain.q = plain.v = plain.end = NULL;
+    if (!pass(file, writing, &plain, sizeof plain))
+        return false;
+    const size_t size = 3 * (size_t)plain.count * sizeof(double);
+    for (int i = 0; i < 4; i++) {
+        if (!writing)
+            *arrays[i] = malloc(size);
+        if (!pass(file, writing, *arrays[i], size))
+            return false;
+    }
+    plain.rest = t->rest;
+    plain.q = t->q;
+    plain.v = t->v;
+    plain.end = t->end;
+    *t = plain;
+    return true;
+}
+
+#if defined(SINEW_SINGLE) && defined(SINEW_REFEREE)
+/* Runs the double build's program on the file. */
+static int ask_double_build(const char *path, uint64_t seed)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("SINEW_GAP_CASES", path, 1);
+        setenv("SINEW_SEED", text, 1);
+        execl(SINEW_REFEREE, SINEW_REFEREE, (char *)NULL);
+        _exit(127);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static void gaps_are_true(void **state)
+{
+    (void)state;
+    const char *path = SINEW_TEST_DIR "/gap_cases.bin";
+    random_cases r = random_cases_begin("gaps_are_true", 60, 600);
+    const uint64_t seed = r.state;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int32_t i = 0; i < r.count; i++) {
+        const drawn_scene d = draw_scene(&r);
+        told t = take_steps(&d);
+        assert_true(pass_case(file, true, &t));
+        told_free(&t);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(ask_double_build(path, seed), 0);
+    remove(path);
+}
+#else
+static void gaps_are_true(void **state)
+{
+    (void)state;
+    const char *path = getenv("SINEW_GAP_CASES");
+    random_cases r = random_cases_begin(path ? "gaps_are_true, of the single build" : "gaps_are_true", 60, 600);
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    tally table = {0};
+    for (int32_t i = 0; i < r.count; i++) {
+        const drawn_scene d = draw_scene(&r);
+        told t = {0};
+        if (file)
+            assert_true(pass_case(file, false, &t));
+        else
+            t = take_steps(&d);
+        judge_case(&d, &t, &table);
+        told_free(&t);
+    }
+    if (file)
+        fclose(file);
+    print_table(&table);
+    check_table(&table, r.count);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gaps_are_true)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

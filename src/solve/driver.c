@@ -19,10 +19,16 @@ static sinew_status measure_stiffness(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     double *diagonal = sinew_allocate(&o->allocator, 9 * (size_t)o->particle_count, sizeof *diagonal);
-    if (!diagonal)
+    s->stiffness_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->stiffness_of);
+    if (!diagonal || !s->stiffness_of) {
+        sinew_release(&o->allocator, diagonal);
         return sinew_fail_memory(error, "the diagonal of the Hessian");
+    }
     sinew_objective_diagonal(o, s->q, true, diagonal);
     s->stiffness = sinew_objective_stiffness(o, diagonal);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (!o->pinned[i])
+            s->stiffness_of[i] = diagonal[9 * (size_t)i] + diagonal[9 * (size_t)i + 4] + diagonal[9 * (size_t)i + 8];
     sinew_release(&o->allocator, diagonal);
     return SINEW_OK;
 }
@@ -64,7 +70,9 @@ void sinew_solve_release(sinew_solve *s)
     sinew_release(allocator, s->q);
     sinew_release(allocator, s->gradient);
     sinew_release(allocator, s->velocity);
+    sinew_release(allocator, s->stiffness_of);
     sinew_release(allocator, s->rows);
+    s->stiffness_of = NULL;
     s->ops = NULL;
     s->memory = NULL;
     s->q = s->gradient = s->velocity = NULL;
@@ -170,7 +178,7 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
     if (!s->gradient_known)
         return SINEW_STEP_UNMEASURED;
-    if (s->residual <= tolerance * s->scale)
+    if (s->residual <= tolerance * s->start_residual)
         return 0;
     if (s->residual > s->noise)
         return SINEW_STEP_NOT_CONVERGED;

@@ -20,6 +20,10 @@
 #define AGREEMENT 1.5
 /* Part of what was seen that may be left, by prediction, at the end. */
 #define LEFT_MOST 0.1
+/* The same where round-off may hide what is left; and the part that a step leaves there if it is real. */
+#define LEFT_HIDDEN 0.25
+/* Forces above so many times their round-off are seen. */
+#define VISIBLE 4
 /* Steps at most. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
 #define STEPS_LEAST   60
 #define STEPS_MOST    400
@@ -139,24 +143,34 @@ static double searched_step(sinew_gap *gap, double before)
     return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
 }
 
-/* One step along newton.d, which is predicted to gain `predicted`. Returns what g fell by, negative where there is no
- * way down; *confirmed: the full step gained what was predicted. */
-static double take_step(sinew_gap *gap, double predicted, int *failures, bool *confirmed)
+/* What is known so far. */
+typedef struct account {
+    double seen;      /* J: what g has fallen by on the copy */
+    double left;      /* J: predicted to be left at the copy's point */
+    double before;    /* J: predicted one step earlier */
+    double uncertain; /* J: round-off of the prediction */
+    bool confirmed;   /* the last prediction was */
+    int failures;     /* of bold steps */
+} account;
+
+/* One step along newton.d. Returns what g fell by, negative where there is no way down; a->confirmed: the full step
+ * gained what was predicted. Predictions that round-off may hide are followed by full steps alone. */
+static double take_step(sinew_gap *gap, bool hidden, account *a)
 {
     sinew_solve *copy = &gap->copy;
     const double before = value_of(copy), slope = slope_along_d(gap);
     const sinew_terms terms = copy->terms;
     save(gap);
-    bool good = full_step(gap);
+    const bool good = full_step(gap);
     const double seen = good ? fall(gap, before, slope, 1) : -HUGE_VAL;
-    *confirmed = seen >= predicted / AGREEMENT && seen <= predicted * AGREEMENT;
-    if (seen > 0.1 * predicted)
+    a->confirmed = seen >= a->left / AGREEMENT && seen <= a->left * AGREEMENT;
+    if (hidden || seen > 0.1 * a->left)
         return seen;
-    if (good && *failures < BOLD_FAILURES) {
+    if (good && a->failures < BOLD_FAILURES) {
         /* Bold steps overwrite newton.d, which the line search needs: it is found again. */
-        if (bold_steps(gap, before, 0.1 * predicted))
+        if (bold_steps(gap, before, 0.1 * a->left))
             return before - value_of(copy);
-        ++*failures;
+        a->failures++;
         restore(gap, terms);
         if (!sinew_gap_direction(gap))
             return -1;
@@ -168,31 +182,34 @@ static double take_step(sinew_gap *gap, double predicted, int *failures, bool *c
 
 /* ---- The way down ---------------------------------------------------------------------------- */
 
-/* What is known so far. */
-typedef struct account {
-    double seen;      /* J: what g has fallen by on the copy */
-    double left;      /* J: predicted to be left at the copy's point */
-    double before;    /* J: predicted one step earlier */
-    double uncertain; /* J: round-off of the prediction */
-    bool confirmed;   /* the last prediction was */
-    int failures;     /* of bold steps */
-} account;
-
-/* Predicts what is left from newton.d at the copy's point. The slope along d is known to the gradient's round-off times
- * the length of d; rounding errors of many particles partly cancel. */
-static void predict(const sinew_gap *gap, account *a)
+/* J: the round-off of the slope along d. Each particle's force is known to its stiffness times the distance to the next
+ * number. */
+static double slope_noise(const sinew_gap *gap)
 {
     const sinew_objective *o = gap->copy.objective;
-    const double length = sinew_norm(gap->newton.d, o->particle_count, o->thread_count);
+    const double step = sinew_objective_round_off(o, gap->copy.q);
+    double sum = 0;
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        double square = 0;
+        for (size_t c = 0; c < 3; c++)
+            square += pow((double)gap->newton.d[4 * (size_t)i + c], 2);
+        sum += square * pow(gap->solver->stiffness_of[i] * step, 2);
+    }
+    return sqrt(sum);
+}
+
+/* Predicts what is left from newton.d at the copy's point. */
+static void predict(const sinew_gap *gap, account *a)
+{
     a->before = a->left;
     a->left = -0.5 * slope_along_d(gap);
-    a->uncertain = gap->copy.noise * length / sqrt(3.0 * o->particle_count);
+    a->uncertain = slope_noise(gap);
 }
 
 /* Steps that gain a fixed part of what is left, as those of a projected Hessian may, leave a geometric series. */
 static double left_in_all(const account *a)
 {
-    const double ratio = a->before > 0 ? a->left / a->before : 0;
+    const double ratio = a->left / a->before;
     return ratio < 1 ? a->left / (1 - fmax(ratio, 0)) : HUGE_VAL;
 }
 
@@ -207,18 +224,23 @@ static sinew_gap_estimate unknown(const char *reason)
     return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = reason};
 }
 
-static sinew_gap_estimate known(const account *a, double left)
+static sinew_gap_estimate known(sinew_gap_kind kind, double value)
 {
-    const double value = a->seen + left;
-    const bool below = value <= a->uncertain;
-    return (sinew_gap_estimate){
-        .kind = below ? SINEW_GAP_BELOW : SINEW_GAP_ESTIMATE, .value = below ? a->uncertain : value, .reason = ""};
+    return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
 }
 
-/* Round-off ends the way down where less is left than can be seen. */
-static bool in_round_off(const account *a)
+/* Less is left than can be seen. Without a definite Hessian that is a saddle, from which g may fall on; and where even
+ * the forces that the step began with are lost in round-off, so is the Hessian's definiteness. */
+static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
 {
-    return a->left <= a->uncertain;
+    const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
+    if (!gap->exact && !visible)
+        return unknown("round-off hides the forces of this step");
+    if (!gap->exact && !sinew_gap_definite(gap))
+        return unknown("the way down ends at a saddle: the Hessian is indefinite there");
+    const double left = fmax(a->left, 0);
+    return left <= LEFT_HIDDEN * a->seen ? known(SINEW_GAP_ESTIMATE, a->seen + left)
+                                         : known(SINEW_GAP_BELOW, a->seen + a->uncertain);
 }
 
 static int32_t most_steps(const sinew_gap *gap)
@@ -229,15 +251,19 @@ static int32_t most_steps(const sinew_gap *gap)
 
 static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
 {
-    account a = {.left = 0};
+    account a = {.left = HUGE_VAL};
     for (*steps = 0; *steps < most_steps(gap); ++*steps) {
         if (!sinew_gap_direction(gap))
             return unknown("the system of the Hessian did not settle");
         predict(gap, &a);
-        if (in_round_off(&a) || done(gap, &a))
-            return gap->exact ? known(&a, fmax(a.left, 0))
-                              : unknown("the way down ends at a saddle: the Hessian is indefinite there");
-        const double seen = take_step(gap, a.left, &a.failures, &a.confirmed);
+        if (done(gap, &a))
+            return known(SINEW_GAP_ESTIMATE, a.seen + a.left);
+        const bool hidden = a.left <= a.uncertain;
+        if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
+            return in_round_off(gap, &a);
+        const double seen = take_step(gap, hidden, &a);
+        if (hidden && !a.confirmed)
+            return in_round_off(gap, &a);
         if (!(seen > 0))
             return unknown("no step along Newton's direction lowers the objective above round-off");
         a.seen += seen;

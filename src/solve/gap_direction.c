@@ -8,6 +8,8 @@
  */
 #include "solve/gap_direction.h"
 
+#include <float.h>
+
 #include "base/reduce.h"
 
 /* The factorisation of a solid of this size takes about as long as the conjugate gradients that it replaces. */
@@ -108,4 +110,19 @@ bool sinew_gap_direction(sinew_gap *gap)
         return true;
     /* A rope that nothing stretches has no stiffness across, and no inertia in a search for its equilibrium. */
     return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);
+}
+
+/* Elements of a stiff spring's kind round to forces that press or pull it, which bends the Hessian by so many units of
+ * round-off. */
+#define ROUND_OFF_UNITS 64
+
+bool sinew_gap_definite(sinew_gap *gap)
+{
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    sinew_newton *n = &gap->newton;
+    if (gap->pcg.r)
+        return false;
+    if (n->linear->solve(&gap->copy, n, false) == SINEW_NEWTON_SOLVED)
+        return true;
+    return n->linear->rescue(&gap->copy, n) && n->shift <= ROUND_OFF_UNITS * epsilon;
 }

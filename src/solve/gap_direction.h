@@ -27,5 +27,7 @@ void sinew_gap_direction_destroy(sinew_gap *gap);
 
 /* newton.d = -H^-1 gradient at copy.q, exact Hessian where that is definite. False: there is none. */
 bool sinew_gap_direction(sinew_gap *gap);
+/* Whether the exact Hessian at copy.q is positive definite up to its own round-off. Overwrites newton.d. */
+bool sinew_gap_definite(sinew_gap *gap);
 
 #endif

@@ -51,6 +51,7 @@ struct sinew_newton {
     int32_t inner_most;                     /* at most, when inner is 0 */
     double inner_tolerance;                 /* loosest, when inner is 0 */
     double omega;                           /* of Gauss-Seidel sweeps */
+    double shift;                           /* of the last rescue, in units of the mean stiffness */
 };
 
 /* Relative tolerance and most iterations of the inner iteration at hand: it tightens as the residual falls (Eisenstat

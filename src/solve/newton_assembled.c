@@ -138,8 +138,8 @@ static bool shift(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
     const double mean = s->stiffness / sqrt(3.0 * fmax(1, a->assembly->free_count));
-    for (double much = 1e-10 * mean; much < 1e3 * mean; much *= 100)
-        if (sinew_cholesky_factorise(a->cholesky, much, NULL) == SINEW_OK)
+    for (n->shift = 1e-10; n->shift < 1e3; n->shift *= 100)
+        if (sinew_cholesky_factorise(a->cholesky, n->shift * mean, NULL) == SINEW_OK)
             return resolve_direct(s, n);
     return false;
 }

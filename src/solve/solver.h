@@ -70,6 +70,7 @@ struct sinew_solve {
     int64_t step; /* number of the step at hand, the first is 1 */
 
     double stiffness;      /* from prepare: noise per unit of position round-off */
+    double *stiffness_of;  /* [particle_count] from prepare: traces of the diagonal blocks, N/m, 0 at pins */
     struct sinew_gap *gap; /* what the estimate of the gap needs */
     sinew_iteration *rows; /* [row_capacity] */
     int32_t row_count, row_capacity;

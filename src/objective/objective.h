@@ -106,5 +106,6 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
  * thread_count-1), [group_count][block_count][9][W] (energy.h). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
+int32_t sinew_task_threads(const sinew_objective *objective); /* for its tasks: one where they are few */
 
 #endif

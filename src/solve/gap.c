@@ -171,14 +171,20 @@ enum {
 };
 typedef sinew_real part __attribute__((vector_size(16), may_alias));
 
-static void multiply(void *context, const sinew_real *x, sinew_real *Sx)
+typedef struct matrix_pass {
+    const matrix *m;
+    const sinew_real *x;
+    sinew_real *out;
+} matrix_pass;
+
+static void multiply_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
-    const matrix *m = context;
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(m->thread_count) if (m->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < m->particle_count; i++) {
+    const matrix *m = ((const matrix_pass *)context)->m;
+    const sinew_real *x = ((const matrix_pass *)context)->x;
+    (void)member;
+    for (int32_t i = first; i < last; i++) {
         const part *own = (const part *)(x + 4 * (size_t)i);
-        part sum[PARTS], *out = (part *)(Sx + 4 * (size_t)i);
+        part sum[PARTS], *out = (part *)(((const matrix_pass *)context)->out + 4 * (size_t)i);
         for (size_t c = 0; c < PARTS; c++)
             sum[c] = (sinew_real)m->sum[i] * own[c];
         for (size_t k = m->first[i]; k < m->first[i + 1]; k++) {
@@ -191,16 +197,27 @@ static void multiply(void *context, const sinew_real *x, sinew_real *Sx)
     }
 }
 
+static void multiply(void *context, const sinew_real *x, sinew_real *Sx)
+{
+    const matrix *m = context;
+    sinew_over_particles(m->thread_count, m->particle_count, multiply_range, &(matrix_pass){m, x, Sx});
+}
+
+static void divide_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const matrix_pass *p = context;
+    (void)member;
+    for (int32_t i = first; i < last; i++) {
+        const sinew_real inverse = (sinew_real)(p->m->diagonal[i] > 0 ? 1 / p->m->diagonal[i] : 0);
+        for (size_t c = 0; c < 3; c++)
+            p->out[4 * (size_t)i + c] = inverse * p->x[4 * (size_t)i + c];
+    }
+}
+
 static void divide(void *context, const sinew_real *r, sinew_real *z)
 {
     const matrix *m = context;
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(m->thread_count) if (m->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < m->particle_count; i++) {
-        const sinew_real inverse = (sinew_real)(m->diagonal[i] > 0 ? 1 / m->diagonal[i] : 0);
-        for (size_t c = 0; c < 3; c++)
-            z[4 * (size_t)i + c] = inverse * r[4 * (size_t)i + c];
-    }
+    sinew_over_particles(m->thread_count, m->particle_count, divide_range, &(matrix_pass){m, r, z});
 }
 
 /* z = about S^-1 gradient */

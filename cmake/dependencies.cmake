@@ -6,11 +6,12 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 find_package(ZLIB REQUIRED)
 find_path(CHOLMOD_INCLUDE cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
+find_library(CAMD_LIBRARY camd REQUIRED)
 find_library(SUITESPARSECONFIG_LIBRARY suitesparseconfig REQUIRED)
 
 add_library(sinew_thirdparty INTERFACE)
 target_include_directories(sinew_thirdparty SYSTEM INTERFACE ${CHOLMOD_INCLUDE})
-target_link_libraries(sinew_thirdparty INTERFACE ${CHOLMOD_LIBRARY} ${SUITESPARSECONFIG_LIBRARY} PkgConfig::OPENBLAS
+target_link_libraries(sinew_thirdparty INTERFACE ${CHOLMOD_LIBRARY} ${CAMD_LIBRARY} ${SUITESPARSECONFIG_LIBRARY} PkgConfig::OPENBLAS
                       PkgConfig::JANSSON ZLIB::ZLIB OpenMP::OpenMP_C m)
 if(SINEW_GPL)
   find_library(UMFPACK_LIBRARY umfpack REQUIRED)

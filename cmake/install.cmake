@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 # What a program that links the static library must name besides it. OpenBLAS by its name: its pkg-config file also asks
 # for gfortran, which only a static OpenBLAS needs and few machines have.
-set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lopenblas -lm")
+set(SINEW_STATIC_LIBRARIES "-lcholmod -lcamd -lsuitesparseconfig -lopenblas -lm")
 if(SINEW_GPL)
   string(PREPEND SINEW_STATIC_LIBRARIES "-lspqr -lumfpack ")
 endif()

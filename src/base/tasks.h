@@ -4,12 +4,12 @@
  *
  * Threads are made when work for several of them first comes, one set for the process, as cores are: worlds on several
  * threads of a program each call on those that are idle. They sleep between calls after a short look for the next one.
- * When the last world is gone they end. Where the system refuses a thread the work is done by fewer: a member that never
- * comes is not waited for, so work must be correct for any number of members that take part. Results do not depend on
- * who did what as long as pieces do not touch each other's data.
+ * When the last world is gone they end. Where the system refuses a thread the work is done by fewer: a member that
+ * never comes is not waited for, so work must be correct for any number of members that take part. Results do not
+ * depend on who did what as long as pieces do not touch each other's data.
  *
- * The threads take no signals, have small stacks (SINEW_TASKS_STACK) and never allocate. A forked child starts with none
- * and makes its own.
+ * The threads take no signals, have small stacks (SINEW_TASKS_STACK) and never allocate. A forked child starts with
+ * none and makes its own.
  */
 #ifndef SINEW_TASKS_H
 #define SINEW_TASKS_H

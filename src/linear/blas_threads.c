@@ -14,7 +14,7 @@ extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
 /* Stand for state that the third-party libraries keep per process. */
-static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER, order_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
 static int blas_users, blas_before;
 
 sinew_thread_setting sinew_blas_single_thread(void)
@@ -37,12 +37,4 @@ void sinew_blas_restore(sinew_thread_setting before)
         openblas_set_num_threads(blas_before);
     pthread_mutex_unlock(&blas_lock);
     omp_set_max_active_levels(before.levels);
-}
-
-cholmod_factor *sinew_analyze(cholmod_sparse *matrix, cholmod_common *common)
-{
-    pthread_mutex_lock(&order_lock);
-    cholmod_factor *factor = cholmod_l_analyze(matrix, common);
-    pthread_mutex_unlock(&order_lock);
-    return factor;
 }

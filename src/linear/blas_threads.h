@@ -20,7 +20,4 @@ typedef struct sinew_thread_setting {
 
 sinew_thread_setting sinew_blas_single_thread(void); /* returns what was set before, for sinew_blas_restore */
 void sinew_blas_restore(sinew_thread_setting before);
-/* cholmod_l_analyze, one caller at a time. */
-cholmod_factor *sinew_analyze(cholmod_sparse *matrix, cholmod_common *common);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "linear/blas_threads.h"
+#include "linear/ordering.h"
 
 struct sinew_cholesky {
     sinew_allocator allocator;
@@ -36,15 +37,12 @@ static void start(cholmod_common *common)
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-sinew_status sinew_fill_reducing_order(int32_t count, const int32_t *column, const int32_t *row, int32_t *order,
-                                       sinew_error *error)
+sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t count, const int32_t *column,
+                                       const int32_t *row, const sinew_real *points, int32_t *order, sinew_error *error)
 {
     cholmod_common common;
     start(&common);
     /* The graph of the blocks, a ninth of the scalar one: its order serves all three scalars of a block. */
-    common.nmethods = 2;
-    common.method[0].ordering = CHOLMOD_AMD;
-    common.method[1].ordering = CHOLMOD_METIS;
     common.supernodal = CHOLMOD_SIMPLICIAL;
     cholmod_sparse *graph = cholmod_l_allocate_sparse((size_t)count, (size_t)count, (size_t)column[count], 1, 1, -1,
                                                       CHOLMOD_PATTERN, &common);
@@ -55,7 +53,7 @@ sinew_status sinew_fill_reducing_order(int32_t count, const int32_t *column, con
             p[j] = column[j];
         for (int32_t k = 0; k < column[count]; k++)
             i[k] = row[k];
-        factor = sinew_analyze(graph, &common);
+        factor = sinew_analyse(allocator, graph, points, &common);
     }
     sinew_status status = SINEW_OK;
     if (factor)
@@ -148,7 +146,7 @@ sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t 
     }
     expand_pattern(c, count, column, row);
     view_matrix(c, count, entries);
-    c->factor = sinew_analyze(&c->matrix, &c->common);
+    c->factor = cholmod_l_analyze(&c->matrix, &c->common);
     if (!c->factor) {
         fail_cholmod(&c->common, error, "analysis of the sparse matrix");
         sinew_cholesky_destroy(c);

@@ -18,8 +18,10 @@
 
 typedef struct sinew_cholesky sinew_cholesky;
 
-/* order[k] = the block that comes k-th in a fill-reducing (and postordered) elimination order. */
-sinew_status sinew_fill_reducing_order(int32_t count, const int32_t *column, const int32_t *row, int32_t *order,
+/* order[k] = the block that comes k-th in a fill-reducing (and postordered) elimination order. points [count][4], m, or
+ * NULL: where the rows lie at rest (linear/ordering.h). */
+sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t count, const int32_t *column,
+                                       const int32_t *row, const sinew_real *points, int32_t *order,
                                        sinew_error *error);
 
 sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t count, const int32_t *column,

@@ -10,6 +10,7 @@
 
 #include "base/phases.h"
 #include "linear/blas_threads.h"
+#include "linear/ordering.h"
 
 /* A subtree of the elimination tree lighter than this share of the whole is one part. */
 #define PART_SHARE    0.13
@@ -65,9 +66,6 @@ static void choose_methods(cholmod_common *common)
     cholmod_l_start(common);
     common->print = 0;
     common->supernodal = CHOLMOD_SUPERNODAL;
-    common->nmethods = 2;
-    common->method[0].ordering = CHOLMOD_METIS;
-    common->method[1].ordering = CHOLMOD_AMD;
     common->nrelax[0] = 4;
     common->nrelax[1] = 16;
     common->nrelax[2] = 48;
@@ -76,17 +74,18 @@ static void choose_methods(cholmod_common *common)
     common->zrelax[2] = 0.02;
 }
 
-static cholmod_factor *factorise(cholmod_sparse *matrix, cholmod_common *common, sinew_error *error)
+static cholmod_factor *factorise(const sinew_allocator *allocator, cholmod_sparse *matrix, const sinew_real *points,
+                                 cholmod_common *common, sinew_error *error)
 {
 #ifdef SINEW_WITHOUT_GPL
-    (void)matrix, (void)common;
+    (void)allocator, (void)matrix, (void)points, (void)common;
     sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                "solvers with a prefactored matrix (pd, qn, admm) need CHOLMOD's supernodal module, which this build "
                "leaves out: use newton, xpbd or pbd, or build with SINEW_GPL=ON");
     return NULL;
 #else
     const sinew_thread_setting threads = sinew_blas_single_thread();
-    cholmod_factor *factor = sinew_analyze(matrix, common);
+    cholmod_factor *factor = sinew_analyse(allocator, matrix, points, common);
     if (factor && !cholmod_l_factorize(matrix, factor, common))
         cholmod_l_free_factor(&factor, common);
     sinew_blas_restore(threads);
@@ -371,7 +370,7 @@ static bool build(sinew_prefactor *f, const cholmod_factor *factor)
 
 sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_panel_kernels *kernels,
                                         int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
-                                        const double *value, sinew_error *error)
+                                        const double *value, const sinew_real *points, sinew_error *error)
 {
     cholmod_common common;
     choose_methods(&common);
@@ -379,7 +378,7 @@ sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const 
     cholmod_sparse *matrix = f ? copy_matrix(n, column, row, value, &common) : NULL;
     cholmod_factor *factor = NULL;
     if (matrix)
-        factor = factorise(matrix, &common, error);
+        factor = factorise(allocator, matrix, points, &common, error);
     else
         sinew_fail_memory(error, "the prefactored matrix");
     cholmod_l_free_sparse(&matrix, &common);

@@ -19,10 +19,11 @@
 typedef struct sinew_prefactor sinew_prefactor;
 
 /* Lower triangle by columns, rows ascending, diagonal first: column [n + 1], row and value [column[n]].
- * SINEW_ERROR_NUMERIC when the matrix is not positive definite. `kernels` of the lanes in use. */
+ * points [n][4], m, or NULL: where the rows lie at rest (linear/ordering.h). SINEW_ERROR_NUMERIC when the matrix is not
+ * positive definite. `kernels` of the lanes in use. */
 sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_panel_kernels *kernels,
                                         int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
-                                        const double *value, sinew_error *error);
+                                        const double *value, const sinew_real *points, sinew_error *error);
 void sinew_prefactor_destroy(sinew_prefactor *prefactor);
 
 /* x = S^-1 b, both [..][4] with a zero fourth number, row i of the matrix at place[i] of the vectors (NULL: i itself).

@@ -248,6 +248,14 @@ void sinew_assembly_destroy(const sinew_objective *o, sinew_assembly *as)
     sinew_release(&o->allocator, as);
 }
 
+sinew_real *sinew_assembly_places(const sinew_assembly *as, const sinew_objective *o)
+{
+    sinew_real *places = sinew_allocate(&o->allocator, 4 * (size_t)as->free_count, sizeof *places);
+    for (int32_t k = 0; places && k < as->free_count; k++)
+        memcpy(places + 4 * (size_t)k, o->rest + 4 * (size_t)as->particle[k], 4 * sizeof *places);
+    return places;
+}
+
 /* Adds a task's element blocks into its local blocks. */
 static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
 {

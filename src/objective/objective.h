@@ -41,6 +41,7 @@ typedef struct sinew_objective {
     /* The step at hand: set by the world before a solve, arrays borrowed. */
     double h;
     bool quasistatic;
+    const sinew_real *rest;    /* [particle_count][4] m, rest positions: orders of elimination go by them */
     const sinew_real *mass;    /* [particle_count] kg */
     const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
     const sinew_real *force;   /* [particle_count][4] N, all external forces (quasistatic) */

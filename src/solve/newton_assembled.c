@@ -113,7 +113,8 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;
-    a->cholesky = sinew_cholesky_create(&s->objective->allocator, as->free_count, as->column, as->row, error);
+    a->cholesky = sinew_cholesky_create(&s->objective->allocator, sinew_lanes()->dense, as->free_count, as->column,
+                                        as->row, error);
     return a->cholesky ? SINEW_OK : status_of(error);
 }
 
@@ -121,8 +122,7 @@ static bool resolve_direct(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
     gather_right(s, a);
-    if (sinew_cholesky_solve(a->cholesky, a->right, a->solution, NULL) != SINEW_OK)
-        return false;
+    sinew_cholesky_solve(a->cholesky, a->right, a->solution);
     scatter_direction(a, n->d);
     return true;
 }

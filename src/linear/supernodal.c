@@ -74,7 +74,9 @@ bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocat
     if (!f->start || !f->panel_of || !f->place || !f->waiting || !f->next || !f->done_rows)
         return false;
     lay_out_values(f);
-    f->values = sinew_allocate_zero(allocator, f->start[panels] + SINEW_DENSE_PAD, sizeof *f->values);
+    f->values = sinew_allocate(allocator, f->start[panels], sizeof *f->values);
+    for (size_t k = 0; f->values && k < panels; k++)
+        memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
     return f->values && allocate_work(f);
 }
 

@@ -4,16 +4,12 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# What a program that links the static library must name besides it. OpenBLAS by its name: its pkg-config file also asks
-# for gfortran, which only a static OpenBLAS needs and few machines have.
-set(SINEW_STATIC_LIBRARIES "-lcholmod -lsuitesparseconfig -lopenblas -lm")
+# What a program that links the static library must name besides it. BLAS and LAPACK come with SuiteSparse.
+set(SINEW_STATIC_LIBRARIES "-lcholmod -lcamd -lsuitesparseconfig -pthread -lm")
 if(SINEW_GPL)
   string(PREPEND SINEW_STATIC_LIBRARIES "-lspqr -lumfpack ")
 endif()
 set(SINEW_STATIC_PACKAGES "jansson zlib")
-if(OpenMP_C_FLAGS)
-  string(APPEND SINEW_STATIC_LIBRARIES " ${OpenMP_C_FLAGS}")
-endif()
 
 # What is installed, and nothing that only tests need: `make` builds this.
 add_custom_target(product)

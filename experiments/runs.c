@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments.h"
+#include "side_by_side.h"
 
 static double length3(const double v[3])
 {
@@ -44,24 +45,37 @@ double row_angular(const sinew_iteration *row)
     return length3(row->angular_momentum);
 }
 
+typedef struct run_series {
+    const setting *s;
+    beam_run *runs;
+    int32_t count;
+    const char *note;
+    outcome *o;
+    bool good;
+} run_series;
+
+static bool take_run(void *context, int32_t i)
+{
+    const run_series *r = context;
+    return beam_step(r->s->beam, &r->runs[i]);
+}
+
+static void report_run(void *context, int32_t i, bool taken, int32_t done)
+{
+    run_series *r = context;
+    if (!taken && r->good)
+        snprintf(r->o->failure, sizeof r->o->failure, "%.255s",
+                 r->runs[i].error[0] ? r->runs[i].error : "out of memory");
+    r->good = r->good && taken;
+    if (r->s->progress)
+        r->s->progress(r->s->context, done, r->count, r->note);
+}
+
 bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *note, outcome *o)
 {
-    int32_t done = 0;
-    bool good = true;
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int32_t i = 0; i < count; i++) {
-        bool taken = beam_step(s->beam, &runs[i]);
-#pragma omp critical(sinew_experiment_progress)
-        {
-            if (!taken && good)
-                snprintf(o->failure, sizeof o->failure, "%.255s", runs[i].error[0] ? runs[i].error : "out of memory");
-            good = good && taken;
-            done++;
-            if (s->progress)
-                s->progress(s->context, done, count, note);
-        }
-    }
-    return good;
+    run_series all = {s, runs, count, note, o, true};
+    side_by_side_run(&(side_by_side){take_run, report_run, &all}, count, true);
+    return all.good;
 }
 
 void runs_release(beam_run *runs, int32_t count)

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "side_by_side.h"
+
 sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...)
 {
     sinew_solver_def def = sinew_default_solver_def(kind);
@@ -130,26 +132,38 @@ static bool take(trial *t)
 
 /* ---- Many -------------------------------------------------------------------------------------- */
 
+typedef struct trial_series {
+    const setting *s;
+    trial *trials;
+    int32_t count;
+    const char *note;
+    outcome *o;
+    bool good;
+} trial_series;
+
+static bool take_trial(void *context, int32_t i)
+{
+    return take(&((const trial_series *)context)->trials[i]);
+}
+
+static void report_trial(void *context, int32_t i, bool taken, int32_t done)
+{
+    trial_series *t = context;
+    if (!taken && t->good)
+        snprintf(t->o->failure, sizeof t->o->failure, "%.255s", t->trials[i].error);
+    t->good = t->good && taken;
+    if (t->s->progress)
+        t->s->progress(t->s->context, done, t->count, t->note);
+}
+
 bool trials_take(const setting *s, trial *trials, int32_t count, const char *note, outcome *o)
 {
-    int32_t done = 0;
-    bool good = true, aside = true;
+    trial_series all = {s, trials, count, note, o, true};
+    bool aside = true;
     for (int32_t i = 0; i < count; i++)
         aside = aside && trials[i].side_by_side;
-#pragma omp parallel for schedule(dynamic, 1) if (aside)
-    for (int32_t i = 0; i < count; i++) {
-        const bool taken = take(&trials[i]);
-#pragma omp critical(sinew_experiment_progress)
-        {
-            if (!taken && good)
-                snprintf(o->failure, sizeof o->failure, "%.255s", trials[i].error);
-            good = good && taken;
-            done++;
-            if (s->progress)
-                s->progress(s->context, done, count, note);
-        }
-    }
-    return good;
+    side_by_side_run(&(side_by_side){take_trial, report_trial, &all}, count, aside);
+    return all.good;
 }
 
 void trials_release(trial *trials, int32_t count)

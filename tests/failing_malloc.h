@@ -3,7 +3,7 @@
  * failing_malloc.h: makes the n-th allocation of a program fail, and counts the blocks that are alive.
  *
  * Covers what our own code asks of the system (the linker's --wrap; tests/extra.cmake sees this include and sets
- * it), what jansson asks, and what SuiteSparse asks (their own hooks). Does not cover METIS, OpenMP and the C
+ * it), what jansson asks, and what SuiteSparse asks (their own hooks). Does not cover the C
  * library's inner calls (FILE buffers, qsort).
  *
  * Include it in one file of a test only; call failing_malloc_install() first.

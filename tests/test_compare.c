@@ -52,7 +52,7 @@ static int compare(const char *arguments)
 {
     char line[4096];
     snprintf(line, sizeof line,
-             "cd '%s' && SINEW_SCENES='%s/scenes' OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 '%s' compare %s "
+             "cd '%s' && SINEW_SCENES='%s/scenes' '%s' compare %s "
              ">printed.txt 2>complaint.txt",
              SINEW_TEST_DIR, SINEW_SOURCE_DIR, SINEW_COMMAND, arguments);
     int status = system(line);

@@ -434,7 +434,8 @@ static void test_cholesky(void **state)
     sinew_real *q = inside_positions(world);
     sinew_error error = {0};
     sinew_assembly *as = sinew_assembly_create(&world->objective, NULL, &error);
-    sinew_cholesky *cholesky = sinew_cholesky_create(&world->allocator, as->free_count, as->column, as->row, &error);
+    sinew_cholesky *cholesky =
+        sinew_cholesky_create(&world->allocator, sinew_lanes()->dense, as->free_count, as->column, as->row, &error);
     must(&error);
     double *H = assembled_matrix(world, q, true, NULL);
     int n;
@@ -447,7 +448,7 @@ static void test_cholesky(void **state)
         const double shift = k == 1 ? 1e4 : 0;
         sinew_assembly_fill(as, &world->objective, q, true, sinew_cholesky_values(cholesky));
         assert_int_equal(sinew_cholesky_factorise(cholesky, shift, &error), SINEW_OK);
-        assert_int_equal(sinew_cholesky_solve(cholesky, b, y, &error), SINEW_OK);
+        sinew_cholesky_solve(cholesky, b, y);
         dense_solve(A, n, shift, b, x);
         printf("sparse Cholesky against LAPACK dposv, %d unknowns, shift %g: relative difference %.1e\n", n, shift,
                distance(y, x, (size_t)n));

@@ -64,7 +64,8 @@ static void free_system(system_t *s)
 static sinew_prefactor *prefactor(const system_t *s, const sinew_lane_variant *lanes, int32_t threads)
 {
     sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    return sinew_prefactor_create(&allocator, lanes->panels, threads, s->n, s->column, s->row, s->value, NULL);
+    const sinew_prefactor_kernels kernels = {lanes->panels, lanes->dense};
+    return sinew_prefactor_create(&allocator, &kernels, threads, s->n, s->column, s->row, s->value, NULL, NULL);
 }
 
 static sinew_real *aligned_vector(int32_t n)
@@ -184,7 +185,8 @@ static void test_indefinite(void **state)
     s.value[s.column[5]] = -1;
     sinew_allocator allocator = sinew_allocator_or_system(NULL);
     sinew_error error;
-    assert_null(sinew_prefactor_create(&allocator, sinew_lanes()->panels, 1, s.n, s.column, s.row, s.value, &error));
+    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+    assert_null(sinew_prefactor_create(&allocator, &kernels, 1, s.n, s.column, s.row, s.value, NULL, &error));
     assert_int_equal(error.status, SINEW_ERROR_NUMERIC);
     free_system(&s);
 }

@@ -135,7 +135,7 @@ typedef struct sinew_world_def {
     int32_t load_steps; /* >= 0: gravity and forces grow in equal parts over so many first steps, so that each finds its
                            equilibrium near the last one's; 0, the default: all at once */
     sinew_real damping; /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
-    int32_t thread_count; /* 0: as OpenMP says (OMP_NUM_THREADS, or one per core). Results do not depend on it */
+    int32_t thread_count; /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 

@@ -4,12 +4,11 @@
  */
 #include "base/phases.h"
 
-#include <omp.h>
-#include <sched.h>
 #include <stdatomic.h>
 
+#include "base/tasks.h"
+
 #define SHARES_MAX 64
-#define SPINS      2000 /* looks at the phase before a waiting thread offers its core to others */
 
 /* Next piece of one thread's share, and above it the phase that it belongs to: who comes with an old phase in mind
  * takes nothing. On a cache line of its own. */
@@ -57,21 +56,13 @@ static int32_t take_piece(team *t, int32_t phase, int32_t pieces, int32_t own)
     return -1;
 }
 
-static void wait_a_little(int32_t *spins)
-{
-    if (++*spins > SPINS)
-        sched_yield();
-#if defined(__x86_64__) || defined(__i386__)
-    else
-        __builtin_ia32_pause();
-#endif
-}
-
 /* What a thread has finished it reports when it finds no more, not piece by piece: the count is everybody's. */
-static void work_along(team *t, int32_t own)
+static void work_along(const void *context, int32_t member)
 {
+    team *t = *(team *const *)context;
     const sinew_phases *work = t->work;
-    int32_t spins = 0, finished = 0, phase;
+    const int32_t own = member % t->share_count;
+    int32_t turns = 0, finished = 0, phase;
     while ((phase = atomic_load_explicit(&t->phase, memory_order_acquire)) < work->phase_count) {
         const int32_t pieces = work->piece_count(work->context, phase);
         const int32_t piece = take_piece(t, phase, pieces, own);
@@ -81,9 +72,9 @@ static void work_along(team *t, int32_t own)
         } else if (finished > 0) {
             if (atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == pieces)
                 open_phase(t, phase + 1);
-            finished = spins = 0;
+            finished = turns = 0;
         } else {
-            wait_a_little(&spins);
+            sinew_tasks_wait(&turns);
         }
     }
 }
@@ -99,12 +90,11 @@ static void work_alone(const sinew_phases *work)
 
 void sinew_phases_run(const sinew_phases *work, int32_t thread_count)
 {
-    if (thread_count < 2 || omp_in_parallel()) {
+    if (thread_count < 2) {
         work_alone(work);
         return;
     }
     team t = {.work = work, .share_count = thread_count < SHARES_MAX ? thread_count : SHARES_MAX};
     open_phase(&t, 0);
-#pragma omp parallel num_threads(thread_count)
-    work_along(&t, omp_get_thread_num() % t.share_count);
+    sinew_tasks_together(thread_count, work_along, &(team *){&t});
 }

@@ -7,7 +7,37 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH_MAX 16
+#define WIDTH_MAX       16
+#define BLOCK_PARTICLES 1024
+
+void sinew_over_particles(int32_t thread_count, int32_t count, sinew_tasks_range *run, const void *context)
+{
+    if (count < SINEW_PARALLEL_PARTICLES)
+        run(context, 0, 0, count);
+    else
+        sinew_tasks_for(thread_count, count, BLOCK_PARTICLES, run, context);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+typedef struct sum_pass {
+    sinew_sum_term *term;
+    const void *context;
+    int32_t count, size; /* items, and how many of them a block has */
+    double (*partial)[WIDTH_MAX];
+} sum_pass;
+
+static void sum_blocks(const void *context, int32_t member, int32_t first_block, int32_t last_block)
+{
+    const sum_pass *p = context;
+    (void)member;
+    for (int32_t block = first_block; block < last_block; block++) {
+        const int32_t first = block * p->size;
+        const int32_t last = p->count - first > p->size ? first + p->size : p->count;
+        memset(p->partial[block], 0, sizeof p->partial[block]);
+        p->term(p->context, first, last, p->partial[block]);
+    }
+}
 
 void sinew_sum(sinew_sum_term *term, const void *context, int32_t count, int32_t width, double *sums,
                int32_t thread_count)
@@ -17,13 +47,8 @@ void sinew_sum(sinew_sum_term *term, const void *context, int32_t count, int32_t
     if (size < SINEW_PARALLEL_PARTICLES / 8)
         size = SINEW_PARALLEL_PARTICLES / 8;
     int32_t block_count = (count + size - 1) / size;
-#pragma omp parallel for schedule(static) num_threads(thread_count) if (count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t block = 0; block < block_count; block++) {
-        int32_t first = block * size;
-        int32_t last = count - first > size ? first + size : count;
-        memset(partial[block], 0, sizeof partial[block]);
-        term(context, first, last, partial[block]);
-    }
+    const sum_pass pass = {term, context, count, size, partial};
+    sinew_tasks_for(count < SINEW_PARALLEL_PARTICLES ? 1 : thread_count, block_count, 1, sum_blocks, &pass);
     for (int32_t i = 0; i < width; i++)
         sums[i] = 0;
     for (int32_t block = 0; block < block_count; block++)
@@ -62,10 +87,24 @@ void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t 
     sinew_combine(y, y, s, x, count, thread_count);
 }
 
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+typedef struct combination {
+    sinew_real *z;
+    const sinew_real *x, *y;
+    sinew_real s;
+} combination;
+
+static void combine_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const combination c = *(const combination *)context;
+    (void)member;
+    for (size_t i = 4 * (size_t)first; i < 4 * (size_t)last; i++)
+        c.z[i] = c.x[i] + c.s * c.y[i];
+}
+
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count)
 {
-#pragma omp parallel for schedule(static) num_threads(thread_count) if (count >= SINEW_PARALLEL_PARTICLES)
-    for (size_t i = 0; i < 4 * (size_t)count; i++)
-        z[i] = x[i] + s * y[i];
+    sinew_over_particles(thread_count, count, combine_range, &(combination){z, x, y, s});
 }

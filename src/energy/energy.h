@@ -23,6 +23,7 @@
 #ifndef SINEW_ENERGY_H
 #define SINEW_ENERGY_H
 
+#include "math/dense.h"
 #include "math/panel.h"
 #include "math/slots.h"
 #include "sinew/sinew.h"
@@ -186,6 +187,7 @@ typedef struct sinew_lane_variant {
     int32_t width;
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
     const sinew_panel_kernels *panels;       /* triangular solves */
+    const sinew_dense_kernels *dense;        /* factorisations */
     const sinew_slot_kernels *slots;         /* between particles and chunks */
     const sinew_visit_kernels *visits;       /* steps of nodes */
     bool (*usable)(void);                    /* does this processor have it */

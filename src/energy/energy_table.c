@@ -37,6 +37,7 @@ static bool usable(void)
 #define TEXT2(a) #a
 #define TEXT(a)  TEXT2(a)
 
+extern const sinew_dense_kernels SINEW_LANE_SYMBOL(sinew_dense_kernels);
 extern const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels);
 extern const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels);
 extern const sinew_visit_kernels SINEW_LANE_SYMBOL(sinew_visit_kernels);
@@ -46,6 +47,7 @@ const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant) = {
     .width = LANES,
     .energies = energies,
     .panels = &SINEW_LANE_SYMBOL(sinew_panel_kernels),
+    .dense = &SINEW_LANE_SYMBOL(sinew_dense_kernels),
     .slots = &SINEW_LANE_SYMBOL(sinew_slot_kernels),
     .visits = &SINEW_LANE_SYMBOL(sinew_visit_kernels),
     .usable = usable,

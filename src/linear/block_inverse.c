@@ -40,29 +40,50 @@ bool sinew_invert_block(const double A[9], double floor, double inverse[9])
     return true;
 }
 
-void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal)
+typedef struct setting {
+    sinew_block_inverse *blocks;
+    const double *diagonal;
+} setting;
+
+static void set_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(blocks->thread_count) if (blocks->count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < blocks->count; i++) {
-        const double *A = diagonal + 9 * (size_t)i;
+    const setting *set = context;
+    (void)member;
+    for (int32_t i = first; i < last; i++) {
+        const double *A = set->diagonal + 9 * (size_t)i;
         double inverse[9] = {0};
         if (!sinew_invert_block(A, DEFINITE_FLOOR, inverse)) {
             double size = fmax(fabs(A[0]), fmax(fabs(A[4]), fabs(A[8])));
             inverse[0] = inverse[4] = inverse[8] = size > 0 ? 1 / size : 1;
         }
         for (size_t k = 0; k < 9; k++)
-            blocks->inverse[9 * (size_t)i + k] = (sinew_real)inverse[k];
+            set->blocks->inverse[9 * (size_t)i + k] = (sinew_real)inverse[k];
+    }
+}
+
+void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal)
+{
+    sinew_over_particles(blocks->thread_count, blocks->count, set_range, &(setting){blocks, diagonal});
+}
+
+typedef struct application {
+    const sinew_block_inverse *blocks;
+    const sinew_real *r;
+    sinew_real *z;
+} application;
+
+static void apply_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const application *a = context;
+    (void)member;
+    for (int32_t i = first; i < last; i++) {
+        const sinew_real *P = a->blocks->inverse + 9 * (size_t)i, *ri = a->r + 4 * (size_t)i;
+        for (size_t c = 0; c < 3; c++)
+            a->z[4 * (size_t)i + c] = P[3 * c] * ri[0] + P[3 * c + 1] * ri[1] + P[3 * c + 2] * ri[2];
     }
 }
 
 void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z)
 {
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(blocks->thread_count) if (blocks->count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < blocks->count; i++) {
-        const sinew_real *P = blocks->inverse + 9 * (size_t)i, *ri = r + 4 * (size_t)i;
-        for (size_t c = 0; c < 3; c++)
-            z[4 * (size_t)i + c] = P[3 * c] * ri[0] + P[3 * c + 1] * ri[1] + P[3 * c + 2] * ri[2];
-    }
+    sinew_over_particles(blocks->thread_count, blocks->count, apply_range, &(application){blocks, r, z});
 }

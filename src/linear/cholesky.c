@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * cholesky.c: CHOLMOD behind cholesky.h. Source: Chen, Davis, Hager, Rajamanickam, Algorithm 887 (2008).
+ * cholesky.c: see cholesky.h. Analysis by CHOLMOD: Chen, Davis, Hager, Rajamanickam, Algorithm 887 (2008).
  */
 #include "linear/cholesky.h"
 
-#include <cholmod.h>
 #include <string.h>
 
-#include "linear/blas_threads.h"
+#include "linear/ordering.h"
+#include "linear/supernodal.h"
+
+/* Panels that are joined though zeros are stored: CHOLMOD's own numbers. */
+static const sinew_panel_rule panel_rule = {{4, 16, 48}, {0.8, 0.1, 0.05}};
 
 struct sinew_cholesky {
     sinew_allocator allocator;
-    cholmod_common common;
     cholmod_sparse matrix; /* a view: arrays below */
     SuiteSparse_long *pointers, *rows;
     double *values;
-    cholmod_factor *factor;
-    cholmod_dense *solution, *work_y, *work_e; /* kept by cholmod_l_solve2 from call to call */
+    sinew_supernodal factor;
 };
 
 static sinew_status fail_cholmod(const cholmod_common *common, sinew_error *error, const char *what)
@@ -30,21 +31,16 @@ static void start(cholmod_common *common)
 {
     cholmod_l_start(common);
     common->print = 0;
-    common->error_handler = NULL;
-    common->quick_return_if_not_posdef = 1;
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-sinew_status sinew_fill_reducing_order(int32_t count, const int32_t *column, const int32_t *row, int32_t *order,
-                                       sinew_error *error)
+sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t count, const int32_t *column,
+                                       const int32_t *row, const sinew_real *points, int32_t *order, sinew_error *error)
 {
     cholmod_common common;
     start(&common);
     /* The graph of the blocks, a ninth of the scalar one: its order serves all three scalars of a block. */
-    common.nmethods = 2;
-    common.method[0].ordering = CHOLMOD_AMD;
-    common.method[1].ordering = CHOLMOD_METIS;
     common.supernodal = CHOLMOD_SIMPLICIAL;
     cholmod_sparse *graph = cholmod_l_allocate_sparse((size_t)count, (size_t)count, (size_t)column[count], 1, 1, -1,
                                                       CHOLMOD_PATTERN, &common);
@@ -55,7 +51,7 @@ sinew_status sinew_fill_reducing_order(int32_t count, const int32_t *column, con
             p[j] = column[j];
         for (int32_t k = 0; k < column[count]; k++)
             i[k] = row[k];
-        factor = sinew_analyze(graph, &common);
+        factor = sinew_analyse(allocator, graph, points, &common);
     }
     sinew_status status = SINEW_OK;
     if (factor)
@@ -101,33 +97,35 @@ static void view_matrix(sinew_cholesky *c, int32_t count, size_t entries)
                                  .packed = 1};
 }
 
-static void choose_methods(cholmod_common *common)
+/* Entries of each column of L. The matrix comes ordered and postordered. */
+static cholmod_factor *count_columns(sinew_cholesky *c, cholmod_common *common)
 {
-    /* The matrix comes ordered and postordered. */
     common->nmethods = 1;
     common->method[0].ordering = CHOLMOD_NATURAL;
     common->postorder = 0;
-#ifdef SINEW_WITHOUT_GPL
     common->supernodal = CHOLMOD_SIMPLICIAL;
-    common->final_ll = 1;
-#else
-    common->supernodal = CHOLMOD_SUPERNODAL;
-#endif
+    return cholmod_l_analyze(&c->matrix, common);
 }
 
-/* What cholmod_l_solve2 would allocate in the first solve. Made here because CHOLMOD 3.0.14 goes on without work_y when
- * that allocation fails and the next one succeeds. */
-static bool allocate_work(sinew_cholesky *c)
+static sinew_status analyse(sinew_cholesky *c, const sinew_dense_kernels *kernels, sinew_error *error)
 {
-    const size_t n = c->matrix.nrow, extra = c->factor->is_super && c->factor->maxesize ? c->factor->maxesize : 1;
-    c->solution = cholmod_l_allocate_dense(n, 1, n, CHOLMOD_REAL, &c->common);
-    c->work_y = cholmod_l_allocate_dense(n, 1, n, CHOLMOD_REAL, &c->common);
-    c->work_e = cholmod_l_allocate_dense(extra, 1, extra, CHOLMOD_REAL, &c->common);
-    return c->solution && c->work_y && c->work_e;
+    cholmod_common common;
+    start(&common);
+    cholmod_factor *counts = count_columns(c, &common);
+    cholmod_sparse *upper = counts ? cholmod_l_transpose(&c->matrix, 0, &common) : NULL;
+    sinew_status status = SINEW_OK;
+    if (!upper)
+        status = fail_cholmod(&common, error, "analysis of the sparse matrix");
+    else if (!sinew_supernodal_create(&c->factor, &c->allocator, kernels, &panel_rule, upper, counts->ColCount))
+        status = sinew_fail_memory(error, "the Cholesky factor");
+    cholmod_l_free_factor(&counts, &common);
+    cholmod_l_free_sparse(&upper, &common);
+    cholmod_l_finish(&common);
+    return status;
 }
 
-sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t count, const int32_t *column,
-                                      const int32_t *row, sinew_error *error)
+sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
+                                      int32_t count, const int32_t *column, const int32_t *row, sinew_error *error)
 {
     sinew_cholesky *c = sinew_allocate_zero(allocator, 1, sizeof *c);
     if (!c) {
@@ -135,42 +133,29 @@ sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, int32_t 
         return NULL;
     }
     size_t entries = 9 * (size_t)column[count];
-    c->allocator = *allocator;
-    start(&c->common);
-    choose_methods(&c->common);
+    c->allocator = c->factor.allocator = *allocator;
     c->pointers = sinew_allocate(allocator, 3 * (size_t)count + 1, sizeof *c->pointers);
     c->rows = sinew_allocate(allocator, entries, sizeof *c->rows);
     c->values = sinew_allocate_zero(allocator, entries, sizeof *c->values);
-    if (!c->pointers || !c->rows || !c->values) {
-        sinew_fail_memory(error, "the sparse matrix");
-        sinew_cholesky_destroy(c);
-        return NULL;
+    sinew_status status = SINEW_OK;
+    if (c->pointers && c->rows && c->values) {
+        expand_pattern(c, count, column, row);
+        view_matrix(c, count, entries);
+        status = analyse(c, kernels, error);
+    } else {
+        status = sinew_fail_memory(error, "the sparse matrix");
     }
-    expand_pattern(c, count, column, row);
-    view_matrix(c, count, entries);
-    c->factor = sinew_analyze(&c->matrix, &c->common);
-    if (!c->factor) {
-        fail_cholmod(&c->common, error, "analysis of the sparse matrix");
-        sinew_cholesky_destroy(c);
-        return NULL;
-    }
-    if (!allocate_work(c)) {
-        sinew_fail_memory(error, "the work space of triangular solves");
-        sinew_cholesky_destroy(c);
-        return NULL;
-    }
-    return c;
+    if (status == SINEW_OK)
+        return c;
+    sinew_cholesky_destroy(c);
+    return NULL;
 }
 
 void sinew_cholesky_destroy(sinew_cholesky *c)
 {
     if (!c)
         return;
-    cholmod_l_free_factor(&c->factor, &c->common);
-    cholmod_l_free_dense(&c->solution, &c->common);
-    cholmod_l_free_dense(&c->work_y, &c->common);
-    cholmod_l_free_dense(&c->work_e, &c->common);
-    cholmod_l_finish(&c->common);
+    sinew_supernodal_destroy(&c->factor);
     sinew_release(&c->allocator, c->pointers);
     sinew_release(&c->allocator, c->rows);
     sinew_release(&c->allocator, c->values);
@@ -187,41 +172,20 @@ double *sinew_cholesky_values(sinew_cholesky *c)
 
 sinew_status sinew_cholesky_factorise(sinew_cholesky *c, double shift, sinew_error *error)
 {
-    double beta[2] = {shift, 0};
-    const sinew_thread_setting threads = sinew_blas_single_thread();
-    int good = cholmod_l_factorize_p(&c->matrix, beta, NULL, 0, c->factor, &c->common);
-    sinew_blas_restore(threads);
-    if (!good || c->common.status < CHOLMOD_OK)
-        return fail_cholmod(&c->common, error, "factorisation");
-    if (c->common.status == CHOLMOD_NOT_POSDEF || c->factor->minor < c->factor->n)
-        return sinew_fail(error, SINEW_ERROR_NUMERIC, "the matrix is not positive definite (row %zu)",
-                          c->factor->minor);
+    const int32_t bad = sinew_supernodal_factorise(&c->factor, &c->matrix, shift);
+    if (bad >= 0)
+        return sinew_fail(error, SINEW_ERROR_NUMERIC, "the matrix is not positive definite (row %d)", bad);
     return SINEW_OK;
 }
 
-sinew_status sinew_cholesky_solve(sinew_cholesky *c, const double *b, double *x, sinew_error *error)
+void sinew_cholesky_solve(sinew_cholesky *c, const double *b, double *x)
 {
-    size_t n = c->matrix.nrow;
-    cholmod_dense right = {.nrow = n,
-                           .ncol = 1,
-                           .nzmax = n,
-                           .d = n,
-                           .x = (void *)(uintptr_t)b, /* read only, though the view's type cannot say so */
-                           .xtype = CHOLMOD_REAL,
-                           .dtype = CHOLMOD_DOUBLE};
-    const sinew_thread_setting threads = sinew_blas_single_thread();
-    int good =
-        cholmod_l_solve2(CHOLMOD_A, c->factor, &right, NULL, &c->solution, NULL, &c->work_y, &c->work_e, &c->common);
-    sinew_blas_restore(threads);
-    if (!good)
-        return fail_cholmod(&c->common, error, "triangular solves");
-    memcpy(x, c->solution->x, n * sizeof *x);
-    return SINEW_OK;
+    if (x != b)
+        memcpy(x, b, c->matrix.nrow * sizeof *x);
+    sinew_supernodal_solve(&c->factor, x);
 }
 
 int64_t sinew_cholesky_factor_size(const sinew_cholesky *c)
 {
-    if (c->factor->is_super)
-        return (int64_t)c->factor->xsize;
-    return (int64_t)c->factor->nzmax;
+    return sinew_supernodal_size(&c->factor);
 }

@@ -14,8 +14,6 @@ const sinew_general_method sinew_lu = {0};
 
 #include <umfpack.h>
 
-#include "linear/blas_threads.h"
-
 typedef struct factors {
     SuiteSparse_long *work_i; /* [n] */
     double *work;             /* [5 n] */
@@ -71,20 +69,16 @@ static sinew_status factorise(sinew_general *g, sinew_error *error)
     factors *f = g->memory;
     if (f->numeric)
         umfpack_dl_free_numeric(&f->numeric);
-    const sinew_thread_setting threads = sinew_blas_single_thread();
     const SuiteSparse_long status =
         umfpack_dl_numeric(g->pointer, g->row, g->value, f->symbolic, &f->numeric, f->control, NULL);
-    sinew_blas_restore(threads);
     return status == UMFPACK_OK ? SINEW_OK : fail_umfpack(status, "LU factorisation", error);
 }
 
 static sinew_status solve(sinew_general *g, const double *b, double *x, sinew_error *error)
 {
     factors *f = g->memory;
-    const sinew_thread_setting threads = sinew_blas_single_thread();
     const SuiteSparse_long status = umfpack_dl_wsolve(UMFPACK_A, g->pointer, g->row, g->value, x, b, f->numeric,
                                                       f->control, NULL, f->work_i, f->work);
-    sinew_blas_restore(threads);
     return status == UMFPACK_OK ? SINEW_OK : fail_umfpack(status, "solution with LU factors", error);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefactor.c: from CHOLMOD's supernodal factor to a tree of panels, and the solves over it. See prefactor.h.
+ * prefactor.c: from a factor by panels (supernodal.h) to a tree of parts, and the solves over it. See prefactor.h.
  */
 #include "linear/prefactor.h"
 
-#include <cholmod.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/phases.h"
-#include "linear/blas_threads.h"
+#include "linear/ordering.h"
+#include "linear/supernodal.h"
 
 /* A subtree of the elimination tree lighter than this share of the whole is one part. */
 #define PART_SHARE    0.13
@@ -41,7 +41,7 @@ struct sinew_prefactor {
     size_t row_total, value_total;
 };
 
-/* ---- The factor, by CHOLMOD ------------------------------------------------------------------ */
+/* ---- The factor ------------------------------------------------------------------------------ */
 
 static cholmod_sparse *copy_matrix(int32_t n, const int64_t *column, const int32_t *row, const double *value,
                                    cholmod_common *common)
@@ -59,46 +59,29 @@ static cholmod_sparse *copy_matrix(int32_t n, const int64_t *column, const int32
     return matrix;
 }
 
-/* Supernodal whatever the size, with few zeros stored inside: each one costs time in every solve. */
-static void choose_methods(cholmod_common *common)
-{
-    cholmod_l_start(common);
-    common->print = 0;
-    common->supernodal = CHOLMOD_SUPERNODAL;
-    common->nmethods = 2;
-    common->method[0].ordering = CHOLMOD_METIS;
-    common->method[1].ordering = CHOLMOD_AMD;
-    common->nrelax[0] = 4;
-    common->nrelax[1] = 16;
-    common->nrelax[2] = 48;
-    common->zrelax[0] = 0.2;
-    common->zrelax[1] = 0.05;
-    common->zrelax[2] = 0.02;
-}
+/* Few zeros are stored: each one costs time in every solve. */
+static const sinew_panel_rule panel_rule = {{4, 16, 48}, {0.2, 0.05, 0.02}};
 
-static cholmod_factor *factorise(cholmod_sparse *matrix, cholmod_common *common, sinew_error *error)
+/* A = P S P^T, its panels and its factor; the order goes to f->order. */
+static sinew_status factorise(sinew_prefactor *f, cholmod_sparse *matrix, const sinew_real *points,
+                              const sinew_dense_kernels *dense, cholmod_common *common, sinew_supernodal *factor,
+                              sinew_error *error)
 {
-#ifdef SINEW_WITHOUT_GPL
-    (void)matrix, (void)common;
-    sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-               "solvers with a prefactored matrix (pd, qn, admm) need CHOLMOD's supernodal module, which this build "
-               "leaves out: use newton, xpbd or pbd, or build with SINEW_GPL=ON");
-    return NULL;
-#else
-    const sinew_thread_setting threads = sinew_blas_single_thread();
-    cholmod_factor *factor = sinew_analyze(matrix, common);
-    if (factor && !cholmod_l_factorize(matrix, factor, common))
-        cholmod_l_free_factor(&factor, common);
-    sinew_blas_restore(threads);
-    if (factor && factor->minor == factor->n && common->status == CHOLMOD_OK)
-        return factor;
-    if (common->status == CHOLMOD_OUT_OF_MEMORY)
-        sinew_fail_memory(error, "the prefactored matrix");
-    else
-        sinew_fail(error, SINEW_ERROR_NUMERIC, "the system matrix is not positive definite");
-    cholmod_l_free_factor(&factor, common);
-    return NULL;
-#endif
+    common->supernodal = CHOLMOD_SIMPLICIAL;
+    cholmod_factor *analysis = sinew_analyse(&f->allocator, matrix, points, common);
+    cholmod_sparse *upper = analysis ? cholmod_l_ptranspose(matrix, 1, analysis->Perm, NULL, 0, common) : NULL;
+    cholmod_sparse *lower = upper ? cholmod_l_transpose(upper, 1, common) : NULL;
+    sinew_status status = SINEW_OK;
+    if (!lower || !sinew_supernodal_create(factor, &f->allocator, dense, &panel_rule, upper, analysis->ColCount))
+        status = sinew_fail_memory(error, "the prefactored matrix");
+    else if (sinew_supernodal_factorise(factor, lower, 0) >= 0)
+        status = sinew_fail(error, SINEW_ERROR_NUMERIC, "the system matrix is not positive definite");
+    for (int32_t k = 0; status == SINEW_OK && k < f->n; k++)
+        f->order[k] = (int32_t)((const SuiteSparse_long *)analysis->Perm)[k];
+    cholmod_l_free_sparse(&lower, common);
+    cholmod_l_free_sparse(&upper, common);
+    cholmod_l_free_factor(&analysis, common);
+    return status;
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -121,17 +104,18 @@ static void cut_release(const sinew_allocator *a, cut *c)
     sinew_release(a, c->children);
 }
 
-static void panel_tree(const cholmod_factor *factor, cut *c)
+static void panel_tree(const sinew_supernodal *factor, cut *c)
 {
-    const SuiteSparse_long *super = factor->super, *pi = factor->pi, *px = factor->px, *s = factor->s;
-    const int32_t count = (int32_t)factor->nsuper;
+    const int32_t *super = factor->panels.column, *s = factor->panels.rows;
+    const size_t *pi = factor->panels.row_first;
+    const int32_t count = factor->panels.count;
     for (int32_t k = 0; k < count; k++) {
-        c->weight[k] = (double)(px[k + 1] - px[k]);
-        for (SuiteSparse_long j = super[k]; j < super[k + 1]; j++)
+        c->weight[k] = (double)(pi[k + 1] - pi[k]) * (super[k + 1] - super[k]);
+        for (int32_t j = super[k]; j < super[k + 1]; j++)
             c->panel_of[j] = k;
     }
     for (int32_t k = 0; k < count; k++) {
-        SuiteSparse_long columns = super[k + 1] - super[k], below = pi[k] + columns;
+        const size_t below = pi[k] + (size_t)(super[k + 1] - super[k]);
         c->parent[k] = below < pi[k + 1] ? c->panel_of[s[below]] : -1;
         if (c->parent[k] >= 0)
             c->weight[c->parent[k]] += c->weight[k]; /* children come first */
@@ -140,9 +124,9 @@ static void panel_tree(const cholmod_factor *factor, cut *c)
 
 /* Light subtrees become parts; above them, a panel joins the part of its one heavy child, or starts a part. Returns how
  * many there are. Own columns of a part are contiguous because the order is a postorder. */
-static int32_t cut_tree(const cholmod_factor *factor, cut *c)
+static int32_t cut_tree(const sinew_supernodal *factor, cut *c)
 {
-    const int32_t count = (int32_t)factor->nsuper;
+    const int32_t count = factor->panels.count;
     double total = 0;
     int32_t parts = 0;
     for (int32_t k = 0; k < count; k++)
@@ -173,18 +157,18 @@ static int compare_parts(const void *a, const void *b)
 }
 
 /* Columns, panels and parents of the parts; then the levels. c->part_of is renumbered with the sort. */
-static void describe_parts(sinew_prefactor *f, const cholmod_factor *factor, cut *c, int32_t *renumber)
+static void describe_parts(sinew_prefactor *f, const sinew_supernodal *factor, cut *c, int32_t *renumber)
 {
-    const SuiteSparse_long *super = factor->super;
+    const int32_t *super = factor->panels.column;
     for (int32_t p = 0; p < f->part_count; p++)
         f->parts[p] = (part){.first = INT32_MAX, .panel_first = INT32_MAX, .parent = -1};
     for (int32_t k = f->panel_count - 1; k >= 0; k--) {
         part *own = &f->parts[c->part_of[k]];
         if (own->panel_count++ == 0) {
-            own->last = (int32_t)super[k + 1];
+            own->last = super[k + 1];
             own->parent = c->parent[k] >= 0 ? c->part_of[c->parent[k]] : -1;
         }
-        own->first = (int32_t)super[k];
+        own->first = super[k];
         own->panel_first = k;
     }
     /* Children have higher numbers than their parents, so one sweep down the numbers finds the levels. */
@@ -216,20 +200,21 @@ static int compare_int(const void *a, const void *b)
 }
 
 /* The ancestors' rows that a part touches. `seen` [n] holds part number + 1 where it does. */
-static bool find_owed(sinew_prefactor *f, const cholmod_factor *factor, int32_t p, int32_t *seen)
+static bool find_owed(sinew_prefactor *f, const sinew_supernodal *factor, int32_t p, int32_t *seen)
 {
-    const SuiteSparse_long *super = factor->super, *pi = factor->pi, *s = factor->s;
+    const int32_t *super = factor->panels.column, *s = factor->panels.rows;
+    const size_t *pi = factor->panels.row_first;
     part *own = &f->parts[p];
     for (int pass = 0; pass < 2; pass++) {
         own->owed_count = 0;
         for (int32_t k = own->panel_first; k < own->panel_first + own->panel_count; k++)
-            for (SuiteSparse_long i = pi[k] + super[k + 1] - super[k]; i < pi[k + 1]; i++) {
+            for (size_t i = pi[k] + (size_t)(super[k + 1] - super[k]); i < pi[k + 1]; i++) {
                 int32_t mark = 2 * p + 1 + pass;
                 if (s[i] < own->last || seen[s[i]] == mark)
                     continue;
                 seen[s[i]] = mark;
                 if (pass == 1)
-                    own->owed[own->owed_count] = (int32_t)s[i];
+                    own->owed[own->owed_count] = s[i];
                 own->owed_count++;
             }
         if (pass == 0) {
@@ -260,15 +245,16 @@ static size_t round4(size_t count)
 }
 
 /* Copies one supernode's numbers in the order that the solves read them. */
-static void fill_panel(sinew_prefactor *f, const cholmod_factor *factor, const part *own, int32_t k, int32_t *rows,
+static void fill_panel(sinew_prefactor *f, const sinew_supernodal *factor, const part *own, int32_t k, int32_t *rows,
                        sinew_real *values)
 {
-    const SuiteSparse_long *super = factor->super, *pi = factor->pi, *px = factor->px, *s = factor->s;
-    const double *L = (const double *)factor->x + px[k];
-    const size_t columns = (size_t)(super[k + 1] - super[k]), height = (size_t)(pi[k + 1] - pi[k]);
+    const int32_t *super = factor->panels.column, *s = factor->panels.rows;
+    const size_t *pi = factor->panels.row_first;
+    const double *L = factor->values + factor->start[k];
+    const size_t columns = (size_t)(super[k + 1] - super[k]), height = pi[k + 1] - pi[k];
     const size_t below = height - columns, filled = round4(below);
     sinew_panel *panel = &f->panels[k];
-    *panel = (sinew_panel){.first = (int32_t)super[k] - own->first,
+    *panel = (sinew_panel){.first = super[k] - own->first,
                            .column_count = (int32_t)columns,
                            .row_count = (int32_t)filled,
                            .rows = rows,
@@ -285,8 +271,7 @@ static void fill_panel(sinew_prefactor *f, const cholmod_factor *factor, const p
     }
     values = f->values + (panel->below - f->values);
     for (size_t r = 0; r < filled; r++)
-        rows[r] = r < below ? local_row(own, (int32_t)s[(size_t)pi[k] + columns + r])
-                            : own->last - own->first + own->owed_count;
+        rows[r] = r < below ? local_row(own, s[pi[k] + columns + r]) : own->last - own->first + own->owed_count;
     for (size_t r = 0; r < filled;) {
         const size_t next = filled - r >= SINEW_PANEL_ROWS ? r + SINEW_PANEL_ROWS : filled;
         for (size_t c = 0; c < columns; c++)
@@ -296,15 +281,16 @@ static void fill_panel(sinew_prefactor *f, const cholmod_factor *factor, const p
     }
 }
 
-static bool fill_panels(sinew_prefactor *f, const cholmod_factor *factor, const cut *c)
+static bool fill_panels(sinew_prefactor *f, const sinew_supernodal *factor, const cut *c)
 {
-    const SuiteSparse_long *super = factor->super, *pi = factor->pi;
+    const int32_t *super = factor->panels.column;
+    const size_t *pi = factor->panels.row_first;
     f->row_total = f->value_total = 0;
     for (int pass = 0; pass < 2; pass++) {
         size_t rows = 0, values = 0;
         for (int32_t k = 0; k < f->panel_count; k++) {
             size_t columns = (size_t)(super[k + 1] - super[k]);
-            size_t filled = round4((size_t)(pi[k + 1] - pi[k]) - columns);
+            size_t filled = round4(pi[k + 1] - pi[k] - columns);
             if (pass == 1)
                 fill_panel(f, factor, &f->parts[c->part_of[k]], k, f->rows + rows, f->values + values);
             rows += filled;
@@ -322,7 +308,7 @@ static bool fill_panels(sinew_prefactor *f, const cholmod_factor *factor, const 
     return true;
 }
 
-static bool build_parts(sinew_prefactor *f, const cholmod_factor *factor, cut *c)
+static bool build_parts(sinew_prefactor *f, const sinew_supernodal *factor, cut *c)
 {
     panel_tree(factor, c);
     f->part_count = cut_tree(factor, c);
@@ -348,61 +334,61 @@ static bool build_parts(sinew_prefactor *f, const cholmod_factor *factor, cut *c
     return good && fill_panels(f, factor, c);
 }
 
-static bool build(sinew_prefactor *f, const cholmod_factor *factor)
+static bool build(sinew_prefactor *f, const sinew_supernodal *factor)
 {
     const sinew_allocator *a = &f->allocator;
     cut c = {0};
-    f->panel_count = (int32_t)factor->nsuper;
+    f->panel_count = factor->panels.count;
     size_t panels = (size_t)f->panel_count;
-    f->order = sinew_allocate(a, (size_t)f->n, sizeof *f->order);
     f->panels = sinew_allocate(a, panels, sizeof *f->panels);
     c.parent = sinew_allocate(a, panels, sizeof *c.parent);
     c.part_of = sinew_allocate(a, panels, sizeof *c.part_of);
     c.panel_of = sinew_allocate(a, (size_t)f->n, sizeof *c.panel_of);
     c.weight = sinew_allocate(a, panels, sizeof *c.weight);
     c.children = sinew_allocate(a, panels, sizeof *c.children);
-    bool good = f->order && f->panels && c.parent && c.part_of && c.panel_of && c.weight && c.children;
-    for (int32_t k = 0; good && k < f->n; k++)
-        f->order[k] = (int32_t)((const SuiteSparse_long *)factor->Perm)[k];
+    bool good = f->panels && c.parent && c.part_of && c.panel_of && c.weight && c.children;
     good = good && build_parts(f, factor, &c);
     cut_release(a, &c);
     return good;
 }
 
-sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_panel_kernels *kernels,
-                                        int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
-                                        const double *value, sinew_error *error)
+static sinew_status make(sinew_prefactor *f, cholmod_sparse *matrix, const sinew_real *points,
+                         const sinew_dense_kernels *dense, cholmod_common *common, sinew_error *error)
 {
-    cholmod_common common;
-    choose_methods(&common);
+    sinew_supernodal factor = {.allocator = f->allocator};
+    f->order = sinew_allocate(&f->allocator, (size_t)f->n, sizeof *f->order);
+    sinew_status status = f->order && matrix ? factorise(f, matrix, points, dense, common, &factor, error)
+                                             : sinew_fail_memory(error, "the prefactored matrix");
+    if (status == SINEW_OK && !build(f, &factor))
+        status = sinew_fail_memory(error, "the prefactored matrix");
+    sinew_supernodal_destroy(&factor);
+    return status;
+}
+
+sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
+                                        int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
+                                        const double *value, const sinew_real *points, sinew_error *error)
+{
     sinew_prefactor *f = sinew_allocate_zero(allocator, 1, sizeof *f);
-    cholmod_sparse *matrix = f ? copy_matrix(n, column, row, value, &common) : NULL;
-    cholmod_factor *factor = NULL;
-    if (matrix)
-        factor = factorise(matrix, &common, error);
-    else
+    if (!f) {
         sinew_fail_memory(error, "the prefactored matrix");
+        return NULL;
+    }
+    f->allocator = *allocator;
+    f->kernels = kernels->panels;
+    f->thread_count = thread_count;
+    f->n = n;
+    cholmod_common common;
+    cholmod_l_start(&common);
+    common.print = 0;
+    cholmod_sparse *matrix = copy_matrix(n, column, row, value, &common);
+    const sinew_status status = make(f, matrix, points, kernels->dense, &common, error);
     cholmod_l_free_sparse(&matrix, &common);
-    bool good = false;
-    if (factor) {
-        f->allocator = *allocator;
-        f->kernels = kernels;
-        f->thread_count = thread_count;
-        f->n = n;
-        good = build(f, factor);
-        if (!good)
-            sinew_fail_memory(error, "the prefactored matrix");
-    } else {
-        sinew_release(allocator, f);
-        f = NULL;
-    }
-    cholmod_l_free_factor(&factor, &common);
     cholmod_l_finish(&common);
-    if (!good) {
-        sinew_prefactor_destroy(f);
-        f = NULL;
-    }
-    return f;
+    if (status == SINEW_OK)
+        return f;
+    sinew_prefactor_destroy(f);
+    return NULL;
 }
 
 void sinew_prefactor_destroy(sinew_prefactor *f)

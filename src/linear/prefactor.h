@@ -5,24 +5,31 @@
  *
  *     S X = B,    S [n][n] sparse,  X, B [n][3]
  *
- * CHOLMOD orders (nested dissection) and factorises in double; the factor is then copied, in the library's precision,
- * into panels (math/panel.h) that the solves read as one stream. The panels are grouped into a small tree of
- * independent parts: parts of one level run side by side, each on a vector of its own, and hand what they owe to their
- * parents in a fixed order. The parts do not depend on the number of threads, so neither do the bits.
+ * It is ordered by nested dissection and factorised in double (supernodal.h); the factor is then copied, in the
+ * library's precision, into panels (math/panel.h) that the solves read as one stream. The panels are grouped into a
+ * small tree of independent parts: parts of one level run side by side, each on a vector of its own, and hand what they
+ * owe to their parents in a fixed order. The parts do not depend on the number of threads, so neither do the bits.
  */
 #ifndef SINEW_PREFACTOR_H
 #define SINEW_PREFACTOR_H
 
 #include "base/base.h"
+#include "math/dense.h"
 #include "math/panel.h"
 
 typedef struct sinew_prefactor sinew_prefactor;
 
+typedef struct sinew_prefactor_kernels {
+    const sinew_panel_kernels *panels; /* solves */
+    const sinew_dense_kernels *dense;  /* factorisation */
+} sinew_prefactor_kernels;
+
 /* Lower triangle by columns, rows ascending, diagonal first: column [n + 1], row and value [column[n]].
- * SINEW_ERROR_NUMERIC when the matrix is not positive definite. `kernels` of the lanes in use. */
-sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_panel_kernels *kernels,
+ * points [n][4], m, or NULL: where the rows lie at rest (linear/ordering.h). SINEW_ERROR_NUMERIC when the matrix is not
+ * positive definite. `kernels` of the lanes in use. */
+sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
                                         int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
-                                        const double *value, sinew_error *error);
+                                        const double *value, const sinew_real *points, sinew_error *error);
 void sinew_prefactor_destroy(sinew_prefactor *prefactor);
 
 /* x = S^-1 b, both [..][4] with a zero fourth number, row i of the matrix at place[i] of the vectors (NULL: i itself).

@@ -15,8 +15,6 @@ const sinew_general_method sinew_qr = {0};
 #include <SuiteSparseQR_C.h>
 #include <string.h>
 
-#include "linear/blas_threads.h"
-
 typedef struct factors {
     cholmod_common common;
     cholmod_sparse matrix; /* of the caller's arrays */
@@ -65,9 +63,7 @@ static void release(sinew_general *g)
 static sinew_status factorise(sinew_general *g, sinew_error *error)
 {
     factors *f = g->memory;
-    const sinew_thread_setting threads = sinew_blas_single_thread();
     const bool good = SuiteSparseQR_C_numeric(0, &f->matrix, f->qr, &f->common) != 0;
-    sinew_blas_restore(threads);
     if (!good || f->common.status < CHOLMOD_OK)
         return fail_spqr(f, "QR factorisation", error);
     if (f->common.SPQR_istat[4] < g->n) /* the rank */
@@ -86,10 +82,8 @@ static sinew_status solve(sinew_general *g, const double *b, double *x, sinew_er
                            .xtype = CHOLMOD_REAL,
                            .dtype = CHOLMOD_DOUBLE};
     memcpy(x, b, (size_t)g->n * sizeof *x);
-    const sinew_thread_setting threads = sinew_blas_single_thread();
     cholmod_dense *y = SuiteSparseQR_C_qmult(SPQR_QTX, f->qr, &right, &f->common); /* y = Q^T b */
     cholmod_dense *z = y ? SuiteSparseQR_C_solve(SPQR_RETX_EQUALS_B, f->qr, y, &f->common) : NULL;
-    sinew_blas_restore(threads);
     const bool good = z && f->common.status >= CHOLMOD_OK;
     if (good)
         memcpy(x, z->x, (size_t)g->n * sizeof *x);

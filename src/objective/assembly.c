@@ -4,7 +4,6 @@
  */
 #include "objective/assembly.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,6 +248,14 @@ void sinew_assembly_destroy(const sinew_objective *o, sinew_assembly *as)
     sinew_release(&o->allocator, as);
 }
 
+sinew_real *sinew_assembly_places(const sinew_assembly *as, const sinew_objective *o)
+{
+    sinew_real *places = sinew_allocate(&o->allocator, 4 * (size_t)as->free_count, sizeof *places);
+    for (int32_t k = 0; places && k < as->free_count; k++)
+        memcpy(places + 4 * (size_t)k, o->rest + 4 * (size_t)as->particle[k], 4 * sizeof *places);
+    return places;
+}
+
 /* Adds a task's element blocks into its local blocks. */
 static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
 {
@@ -287,12 +294,33 @@ static void fill_column(const sinew_assembly *as, const sinew_objective *o, int3
     }
 }
 
+typedef struct fill_pass {
+    sinew_assembly *assembly;
+    const sinew_objective *objective;
+    const sinew_real *q;
+    bool project;
+    double *values;
+} fill_pass;
+
+static void fill_task_range(const void *context, int32_t thread, int32_t first, int32_t last)
+{
+    const fill_pass *f = context;
+    const sinew_objective *o = f->objective;
+    for (int32_t t = first; t < last; t++)
+        fill_locals(f->assembly, o, t, sinew_task_blocks(o, thread, &o->tasks[t], f->q, f->project));
+}
+
+static void fill_column_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const fill_pass *f = context;
+    (void)member;
+    for (int32_t j = first; j < last; j++)
+        fill_column(f->assembly, f->objective, j, f->values);
+}
+
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
-    for (int32_t t = 0; t < o->task_count; t++)
-        fill_locals(as, o, t, sinew_task_blocks(o, omp_get_thread_num(), &o->tasks[t], q, project));
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (as->free_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t j = 0; j < as->free_count; j++)
-        fill_column(as, o, j, values);
+    const fill_pass pass = {as, o, q, project, values};
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, fill_task_range, &pass);
+    sinew_over_particles(o->thread_count, as->free_count, fill_column_range, &pass);
 }

@@ -34,6 +34,8 @@ typedef struct sinew_assembly {
  * Allocates; NULL on failure. */
 sinew_assembly *sinew_assembly_create(const sinew_objective *objective, const int32_t *order, sinew_error *error);
 void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
+/* The rows' places at rest, [free_count][4], the caller's to release; NULL without memory. */
+sinew_real *sinew_assembly_places(const sinew_assembly *assembly, const sinew_objective *objective);
 /* values [9 * block_count] = M/h^2 + sum of exact or projected element Hessians at q */
 void sinew_assembly_fill(sinew_assembly *assembly, sinew_objective *objective, const sinew_real *q, bool project,
                          double *values);

@@ -6,9 +6,9 @@
 
 #include <float.h>
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
+#include "base/phases.h"
 #include "base/reduce.h"
 
 /* ---- Layout -------------------------------------------------------------------------------- */
@@ -164,10 +164,14 @@ static void copy_points(const sinew_objective *o, const sinew_task *task, const 
     o->lanes->slots->copy(x, task->batch->particle + task->chunk->first_slot, task->chunk->slot_count, local, g);
 }
 
-/* Within a parallel region of this file: outside, a caller's own region would number the threads. */
-static sinew_real *own_scratch(const sinew_objective *o)
+static sinew_real *scratch_at(const sinew_objective *o, int32_t thread)
 {
-    return o->scratch + (size_t)omp_get_thread_num() * o->scratch_size;
+    return o->scratch + (size_t)thread * o->scratch_size;
+}
+
+int32_t sinew_task_threads(const sinew_objective *o)
+{
+    return o->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1;
 }
 
 typedef enum operation {
@@ -178,17 +182,19 @@ typedef enum operation {
 } operation;
 
 typedef struct task_pass {
+    sinew_objective *objective;
     operation what;
     const sinew_real *x; /* positions, or the direction of a product */
     bool project;
 } task_pass;
 
-static void run_task(sinew_objective *o, int32_t index, const task_pass *pass)
+static void run_task(const task_pass *pass, int32_t thread, int32_t index)
 {
+    sinew_objective *o = pass->objective;
     const sinew_task *task = &o->tasks[index];
     const sinew_energy_ops *ops = task->batch->ops;
     sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
-    sinew_real *local = own_scratch(o);
+    sinew_real *local = scratch_at(o, thread);
     kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
     if (o->tangents)
         kernel.tangent = o->tangents + task->first_tangent;
@@ -208,11 +214,16 @@ static void run_task(sinew_objective *o, int32_t index, const task_pass *pass)
         ops->linearise(&kernel);
 }
 
-static void run_tasks(sinew_objective *o, const task_pass *pass)
+static void run_task_range(const void *context, int32_t thread, int32_t first, int32_t last)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
-    for (int32_t task = 0; task < o->task_count; task++)
-        run_task(o, task, pass);
+    for (int32_t task = first; task < last; task++)
+        run_task(context, thread, task);
+}
+
+static void run_tasks(const task_pass *pass)
+{
+    const sinew_objective *o = pass->objective;
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, run_task_range, pass);
 }
 
 static double sum_tasks(const sinew_objective *o)
@@ -227,7 +238,7 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
                                     const sinew_real *q, bool project)
 {
     sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
-    sinew_real *local = o->scratch + (size_t)thread * o->scratch_size;
+    sinew_real *local = scratch_at(o, thread);
     size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     copy_points(o, task, q, local, NULL);
     kernel.x = local;
@@ -250,16 +261,6 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
                              .pinned = o->pinned,
                              .mass = o->mass,
                              .out = out};
-}
-
-/* Particles of one piece of a pass. */
-enum {
-    PASS_PARTICLES = 512
-};
-
-static int32_t pass_end(const sinew_objective *o, int32_t first)
-{
-    return o->particle_count - first < PASS_PARTICLES ? o->particle_count : first + PASS_PARTICLES;
 }
 
 typedef struct term_context {
@@ -300,7 +301,7 @@ static double add_own_terms(sinew_objective *o, const sinew_real *q, double elas
 
 double sinew_objective_elastic(sinew_objective *o, const sinew_real *q)
 {
-    run_tasks(o, &(task_pass){.what = OP_VALUE, .x = q});
+    run_tasks(&(task_pass){o, .what = OP_VALUE, .x = q});
     return sum_tasks(o);
 }
 
@@ -311,7 +312,7 @@ double sinew_objective_value(sinew_objective *o, const sinew_real *q, sinew_term
 
 double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
 {
-    run_tasks(o, &(task_pass){.what = OP_GRADIENT, .x = q});
+    run_tasks(&(task_pass){o, .what = OP_GRADIENT, .x = q});
     return add_own_terms(o, q, sum_tasks(o), gradient, terms);
 }
 
@@ -319,19 +320,23 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
 
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
-    run_tasks(o, &(task_pass){.what = OP_LINEARISE, .x = q, .project = project});
+    run_tasks(&(task_pass){o, .what = OP_LINEARISE, .x = q, .project = project});
+}
+
+static void product_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const term_context *t = context;
+    (void)member;
+    t->objective->lanes->slots->inertia(&t->pass, first, last);
 }
 
 void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real *out)
 {
-    run_tasks(o, &(task_pass){.what = OP_PRODUCT, .x = p});
-    sinew_slot_pass pass = slot_pass(o, out);
-    pass.q = p;
-    pass.scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t first = 0; first < o->particle_count; first += PASS_PARTICLES)
-        o->lanes->slots->inertia(&pass, first, pass_end(o, first));
+    run_tasks(&(task_pass){o, .what = OP_PRODUCT, .x = p});
+    term_context context = {o, slot_pass(o, out)};
+    context.pass.q = p;
+    context.pass.scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    sinew_over_particles(o->thread_count, o->particle_count, product_range, &context);
 }
 
 /* Adds the diagonal blocks of a chunk to its particles' sums. */
@@ -351,17 +356,50 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, doubl
             }
 }
 
+/* Rounds of as many tasks as there are scratches: kernels run in parallel, then the sums go task after task: the order,
+ * and so the bits, stay the same. */
+typedef struct diagonal_pass {
+    const sinew_objective *objective;
+    const sinew_real *q;
+    const sinew_real **values; /* [width] of the round's tasks */
+    double *blocks;
+    int32_t width; /* tasks of a round */
+    bool project;
+} diagonal_pass;
+
+static int32_t diagonal_tasks(const diagonal_pass *d, int32_t round)
+{
+    const int32_t left = d->objective->task_count - round * d->width;
+    return left < d->width ? left : d->width;
+}
+
+static int32_t diagonal_pieces(const void *context, int32_t phase)
+{
+    return phase % 2 ? 1 : diagonal_tasks(context, phase / 2);
+}
+
+static void diagonal_piece(const void *context, int32_t phase, int32_t piece)
+{
+    const diagonal_pass *d = context;
+    const sinew_task *tasks = d->objective->tasks + phase / 2 * d->width;
+    if (phase % 2 == 0)
+        d->values[piece] = sinew_task_blocks(d->objective, piece, &tasks[piece], d->q, d->project);
+    else
+        for (int32_t t = 0; t < diagonal_tasks(d, phase / 2); t++)
+            add_diagonal(&tasks[t], d->values[t], d->blocks);
+}
+
 void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool project, double *blocks)
 {
+    enum {
+        WIDTH_MAX = 64
+    };
+    const sinew_real *values[WIDTH_MAX];
+    const int32_t width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
+    const diagonal_pass pass = {o, q, values, blocks, width, project};
+    const sinew_phases work = {2 * ((o->task_count + width - 1) / width), diagonal_pieces, diagonal_piece, &pass};
     memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
-    /* Kernels run in parallel, the sums go task after task: the order, and so the bits, stay the same. */
-#pragma omp parallel for ordered schedule(static, 1)                                                                   \
-    num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
-    for (int32_t t = 0; t < o->task_count; t++) {
-        const sinew_real *values = sinew_task_blocks(o, omp_get_thread_num(), &o->tasks[t], q, project);
-#pragma omp ordered
-        add_diagonal(&o->tasks[t], values, blocks);
-    }
+    sinew_phases_run(&work, sinew_task_threads(o));
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
     for (int32_t i = 0; i < o->particle_count; i++)
         for (size_t k = 0; k < 9; k++) {
@@ -391,36 +429,67 @@ double sinew_objective_round_off(const sinew_objective *o, const sinew_real *q)
 
 /* ---- Local steps ----------------------------------------------------------------------------- */
 
+typedef struct local_pass {
+    sinew_objective *objective;
+    const sinew_real *x;
+    sinew_local_step *step;
+    void *context; /* of the step */
+} local_pass;
+
+static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)
+{
+    const local_pass *pass = context;
+    sinew_objective *o = pass->objective;
+    for (int32_t t = first; t < last; t++) {
+        const sinew_task *task = &o->tasks[t];
+        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_real *local = scratch_at(o, thread);
+        kernel.x = local;
+        kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
+        copy_points(o, task, pass->x, local, kernel.g);
+        pass->step(pass->context, t, &kernel);
+    }
+}
+
+static void sum_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const term_context *t = context;
+    (void)member;
+    t->objective->lanes->slots->sum(&t->pass, first, last);
+}
+
 void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(o->thread_count) if (o->task_count >= SINEW_PARALLEL_TASKS)
-    for (int32_t t = 0; t < o->task_count; t++) {
-        const sinew_task *task = &o->tasks[t];
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
-        sinew_real *local = own_scratch(o);
-        kernel.x = local;
-        kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
-        copy_points(o, task, x, local, kernel.g);
-        step(context, t, &kernel);
-    }
-    const sinew_slot_pass pass = slot_pass(o, out);
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t first = 0; first < o->particle_count; first += PASS_PARTICLES)
-        o->lanes->slots->sum(&pass, first, pass_end(o, first));
+    const local_pass pass = {o, x, step, context};
+    const term_context sum = {o, slot_pass(o, out)};
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, local_range, &pass);
+    sinew_over_particles(o->thread_count, o->particle_count, sum_range, &sum);
+}
+
+typedef struct inertia_pass {
+    const sinew_objective *objective;
+    double s;
+    const sinew_real *q;
+    sinew_real *out;
+} inertia_pass;
+
+static void inertia_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const inertia_pass *pass = context;
+    const sinew_objective *o = pass->objective;
+    const double scale = 1 / (o->h * o->h);
+    (void)member;
+    for (int32_t i = first; i < last; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3 && !o->pinned[i]; c++, at++)
+            pass->out[at] += o->quasistatic ? o->force[at]
+                                            : (sinew_real)((double)o->mass[i] * scale *
+                                                           ((double)o->q_tilde[at] - pass->s * (double)pass->q[at]));
 }
 
 void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew_real *q, sinew_real *out)
 {
-    const double scale = 1 / (o->h * o->h);
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < o->particle_count; i++)
-        for (size_t c = 0, at = 4 * (size_t)i; c < 3 && !o->pinned[i]; c++, at++)
-            out[at] += o->quasistatic
-                           ? o->force[at]
-                           : (sinew_real)((double)o->mass[i] * scale * ((double)o->q_tilde[at] - s * (double)q[at]));
+    sinew_over_particles(o->thread_count, o->particle_count, inertia_range, &(inertia_pass){o, s, q, out});
 }
 
 /* ---- Momenta ------------------------------------------------------------------------------- */

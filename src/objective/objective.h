@@ -41,6 +41,7 @@ typedef struct sinew_objective {
     /* The step at hand: set by the world before a solve, arrays borrowed. */
     double h;
     bool quasistatic;
+    const sinew_real *rest;    /* [particle_count][4] m, rest positions: orders of elimination go by them */
     const sinew_real *mass;    /* [particle_count] kg */
     const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
     const sinew_real *force;   /* [particle_count][4] N, all external forces (quasistatic) */
@@ -106,5 +107,6 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
  * thread_count-1), [group_count][block_count][9][W] (energy.h). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
+int32_t sinew_task_threads(const sinew_objective *objective); /* for its tasks: one where they are few */
 
 #endif

@@ -44,8 +44,6 @@ void sinew_objective_pieces(const sinew_objective *o, const sinew_real *q, int32
 {
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = i;
-        /* A team of one: scratch goes by the thread's number, which in a caller's own team could be any. */
-#pragma omp parallel for num_threads(1)
     for (int32_t t = 0; t < o->task_count; t++)
         join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
     for (int32_t i = 0; i < o->particle_count; i++)

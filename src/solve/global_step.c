@@ -199,8 +199,14 @@ sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, cons
     }
     if (good) {
         memcpy(g->particle, d.pattern->particle, (size_t)g->free_count * sizeof *g->particle);
-        g->factor = sinew_prefactor_create(&o->allocator, sinew_lanes()->panels, o->thread_count, g->free_count,
-                                           d.column, d.pattern->row, d.value, &local);
+        const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+        sinew_real *places = sinew_assembly_places(d.pattern, o);
+        if (places)
+            g->factor = sinew_prefactor_create(&o->allocator, &kernels, o->thread_count, g->free_count, d.column,
+                                               d.pattern->row, d.value, places, &local);
+        else
+            sinew_fail_memory(&local, "the elimination order");
+        sinew_release(&o->allocator, places);
         good = g->factor != NULL;
     }
     sinew_global_matrix_release(&d, o);

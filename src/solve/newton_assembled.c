@@ -41,9 +41,12 @@ static sinew_assembly *assemble_in_order(const sinew_objective *o, sinew_error *
     if (!first)
         return NULL;
     int32_t *order = sinew_allocate(&o->allocator, (size_t)first->free_count, sizeof *order);
-    sinew_status status = order ? SINEW_OK : sinew_fail_memory(error, "the elimination order");
+    sinew_real *places = sinew_assembly_places(first, o);
+    sinew_status status = order && places ? SINEW_OK : sinew_fail_memory(error, "the elimination order");
     if (status == SINEW_OK)
-        status = sinew_fill_reducing_order(first->free_count, first->column, first->row, order, error);
+        status = sinew_fill_reducing_order(&o->allocator, first->free_count, first->column, first->row, places, order,
+                                           error);
+    sinew_release(&o->allocator, places);
     sinew_assembly_destroy(o, first);
     if (status == SINEW_OK)
         ordered = sinew_assembly_create(o, order, error);
@@ -110,7 +113,8 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;
-    a->cholesky = sinew_cholesky_create(&s->objective->allocator, as->free_count, as->column, as->row, error);
+    a->cholesky = sinew_cholesky_create(&s->objective->allocator, sinew_lanes()->dense, as->free_count, as->column,
+                                        as->row, error);
     return a->cholesky ? SINEW_OK : status_of(error);
 }
 
@@ -118,8 +122,7 @@ static bool resolve_direct(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
     gather_right(s, a);
-    if (sinew_cholesky_solve(a->cholesky, a->right, a->solution, NULL) != SINEW_OK)
-        return false;
+    sinew_cholesky_solve(a->cholesky, a->right, a->solution);
     scatter_direction(a, n->d);
     return true;
 }

@@ -177,17 +177,28 @@ static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 }
 
 /* With q = x_swept, last = x^l, before = x^{l-1}: q = x^{l+1}, last = x_swept, before = x^l. */
+typedef struct extrapolation_pass {
+    sinew_real *q, *last, *before;
+    sinew_real a, b;
+} extrapolation_pass;
+
+static void extrapolate_range(const void *context, int32_t member, int32_t first, int32_t end)
+{
+    const extrapolation_pass *e = context;
+    (void)member;
+    for (int32_t p = first; p < end; p++)
+        for (size_t i = 4 * (size_t)p; i < 4 * (size_t)p + 3; i++) {
+            const sinew_real swept = e->q[i], last = e->last[i], before = e->before[i];
+            e->q[i] = swept + e->a * (swept - last) + e->b * (swept - before);
+            e->last[i] = swept;
+            e->before[i] = last;
+        }
+}
+
 static void extrapolate(sinew_solve *s, memory *m, double a, double b)
 {
-    const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
-#pragma omp parallel for schedule(static) num_threads(threads) if (count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t p = 0; p < count; p++)
-        for (size_t i = 4 * (size_t)p; i < 4 * (size_t)p + 3; i++) {
-            const sinew_real swept = s->q[i], last = m->last[i], before = m->before[i];
-            s->q[i] = swept + (sinew_real)a * (swept - last) + (sinew_real)b * (swept - before);
-            m->last[i] = swept;
-            m->before[i] = last;
-        }
+    const extrapolation_pass pass = {s->q, m->last, m->before, (sinew_real)a, (sinew_real)b};
+    sinew_over_particles(s->objective->thread_count, s->objective->particle_count, extrapolate_range, &pass);
 }
 
 typedef struct merit {

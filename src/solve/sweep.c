@@ -488,15 +488,24 @@ void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward,
         move(sweep);
 }
 
+typedef struct position_pass {
+    const sinew_real *xw;
+    sinew_real *q;
+} position_pass;
+
+static void position_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const position_pass *p = context;
+    (void)member;
+    for (int32_t i = first; i < last; i++)
+        for (size_t c = 0; c < 4; c++)
+            p->q[4 * (size_t)i + c] = c < 3 ? p->xw[4 * (size_t)i + c] : 0;
+}
+
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
 {
     const sinew_objective *o = sweep->objective;
-    const sinew_real *xw = sweep->xw;
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t i = 0; i < o->particle_count; i++)
-        for (size_t c = 0; c < 4; c++)
-            q[4 * (size_t)i + c] = c < 3 ? xw[4 * (size_t)i + c] : 0;
+    sinew_over_particles(o->thread_count, o->particle_count, position_range, &(position_pass){sweep->xw, q});
 }
 
 void sinew_sweep_multipliers(const sinew_sweep_batch *b, double factor, sinew_real *values)

@@ -5,9 +5,9 @@
 #include "world/world.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
+#include "base/tasks.h"
 #include "mesh/topology.h"
 
 /* ---- World ----------------------------------------------------------------------------------- */
@@ -86,10 +86,11 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
         sinew_fail_memory(error, "a world");
         return NULL;
     }
+    sinew_tasks_open();
     world->allocator = allocator;
     world->def = *def;
     world->objective.allocator = allocator;
-    world->objective.thread_count = def->thread_count ? def->thread_count : omp_get_max_threads();
+    world->objective.thread_count = def->thread_count ? def->thread_count : sinew_tasks_default_count();
     world->solve.objective = &world->objective;
     world->solve.def = def->solver;
     /* Room for one, so that an empty world has its arrays too. */
@@ -119,6 +120,7 @@ void sinew_world_destroy(sinew_world *world)
                       world->bodies, world->energies, world->pins,   world->batches, world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
+    sinew_tasks_close();
 }
 
 sinew_real sinew_world_time(const sinew_world *world)

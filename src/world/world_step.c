@@ -73,6 +73,7 @@ void sinew_world_predict(sinew_world *world)
     place_pins(world, world->q_tilde);
     o->h = h;
     o->quasistatic = world->def.quasistatic;
+    o->rest = world->rest;
     o->mass = world->mass;
     o->q_tilde = world->q_tilde;
     o->force = world->f_ext;

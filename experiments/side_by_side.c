@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * side_by_side.c: see side_by_side.h.
+ */
+#include "side_by_side.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    HELPERS_MAX = 255
+};
+
+typedef struct queue {
+    const side_by_side *work;
+    pthread_mutex_t lock;
+    int32_t count, next, done;
+} queue;
+
+static int32_t next_run(queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    const int32_t i = q->next < q->count ? q->next++ : -1;
+    pthread_mutex_unlock(&q->lock);
+    return i;
+}
+
+static void *work_off(void *argument)
+{
+    queue *q = argument;
+    for (int32_t i; (i = next_run(q)) >= 0;) {
+        const bool taken = q->work->take(q->work->context, i);
+        pthread_mutex_lock(&q->lock);
+        q->work->report(q->work->context, i, taken, ++q->done);
+        pthread_mutex_unlock(&q->lock);
+    }
+    return NULL;
+}
+
+static long helper_count(int32_t count)
+{
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    const long asked = wanted ? strtol(wanted, NULL, 10) : 0, cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long helpers = (asked > 0 ? asked : cores) - 1;
+    helpers = helpers < count - 1 ? helpers : count - 1;
+    return helpers < HELPERS_MAX ? helpers : HELPERS_MAX;
+}
+
+void side_by_side_run(const side_by_side *work, int32_t count, bool several)
+{
+    queue q = {.work = work, .lock = PTHREAD_MUTEX_INITIALIZER, .count = count};
+    pthread_t helpers[HELPERS_MAX];
+    long started = 0;
+    const long wanted = several ? helper_count(count) : 0;
+    while (started < wanted && pthread_create(&helpers[started], NULL, work_off, &q) == 0)
+        started++;
+    work_off(&q);
+    while (started > 0)
+        pthread_join(helpers[--started], NULL);
+    pthread_mutex_destroy(&q.lock);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tasks.c: a set of threads that wait to be called. See tasks.h. The only file that starts threads.
+ *
+ * A worker's state says who may touch it. Its caller posts a call and either finds it begun, and waits for its end, or
+ * takes the call back: then the worker was asleep or off its core, and nobody waits for it.
+ *
+ *     IDLE -> POSTED (caller) -> RUNNING (worker) -> IDLE (worker)      POSTED -> IDLE (caller, call taken back)
+ *     IDLE -> ASLEEP (worker), woken by the next POSTED or QUIT         RUNNING -> AWAITED (caller sleeps until IDLE)
+ */
+#include "base/tasks.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WORKERS_MAX 4096
+#define SHARES_MAX  64
+#define IDLE_SPINS  3000 /* looks for a call before a worker falls asleep: some 50 microseconds */
+#define END_SPINS   3000 /* looks for a worker's end before its caller falls asleep */
+#define PAUSES      2000 /* turns of sinew_tasks_wait before the core is offered to others */
+
+enum {
+    IDLE,
+    ASLEEP,
+    POSTED,
+    RUNNING,
+    AWAITED,
+    QUIT
+};
+
+typedef struct worker {
+    _Alignas(64) _Atomic int state;
+    sinew_tasks_work *work;
+    const void *context;
+    int32_t member;
+    struct worker *next;
+    pthread_mutex_t mutex; /* taken only to sleep and to wake a sleeper */
+    pthread_cond_t changed;
+    pthread_t thread;
+} worker;
+
+/* Stands for the machine's cores, of which there is one set for the process. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_once_t once;
+    worker *idle;
+    int32_t count, users;
+} roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+static void pause_core(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+void sinew_tasks_wait(int32_t *turns)
+{
+    if (*turns < PAUSES) {
+        ++*turns;
+        pause_core();
+    } else {
+        sched_yield();
+    }
+}
+
+/* ---- Workers --------------------------------------------------------------------------------- */
+
+/* Changes the state and wakes whoever sleeps on the old one. */
+static void change_state(worker *w, int state)
+{
+    const int before = atomic_exchange_explicit(&w->state, state, memory_order_acq_rel);
+    if (before == ASLEEP || before == AWAITED) {
+        pthread_mutex_lock(&w->mutex);
+        pthread_cond_broadcast(&w->changed);
+        pthread_mutex_unlock(&w->mutex);
+    }
+}
+
+/* Sleeps while the state is `sleeping`, if it is still `from` now. */
+static void sleep_from(worker *w, int from, int sleeping)
+{
+    pthread_mutex_lock(&w->mutex);
+    if (atomic_compare_exchange_strong(&w->state, &from, sleeping))
+        while (atomic_load(&w->state) == sleeping)
+            pthread_cond_wait(&w->changed, &w->mutex);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+/* Waits for the next call; false: there will be none. */
+static bool wait_for_call(worker *w)
+{
+    for (int32_t spins = 0;; spins++) {
+        int state = atomic_load_explicit(&w->state, memory_order_acquire);
+        if (state == QUIT)
+            return false;
+        if (state == POSTED && atomic_compare_exchange_strong(&w->state, &state, RUNNING))
+            return true;
+        if (spins < IDLE_SPINS) {
+            pause_core();
+        } else {
+            sleep_from(w, IDLE, ASLEEP);
+            spins = 0;
+        }
+    }
+}
+
+static void *serve(void *argument)
+{
+    worker *w = argument;
+    while (wait_for_call(w)) {
+        w->work(w->context, w->member);
+        change_state(w, IDLE);
+    }
+    return NULL;
+}
+
+/* The thread takes no signals: those are for the program's own. */
+static bool start_thread(worker *w)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    sigfillset(&all);
+    bool good = pthread_attr_setstacksize(&attributes, SINEW_TASKS_STACK) == 0 &&
+                pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+    if (good) {
+        good = pthread_create(&w->thread, &attributes, serve, w) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
+    return good;
+}
+
+static worker *worker_create(void)
+{
+    worker *w = aligned_alloc(_Alignof(worker), sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (worker){.state = IDLE};
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    if (start_thread(w))
+        return w;
+    free(w);
+    return NULL;
+}
+
+static void worker_destroy(worker *w)
+{
+    change_state(w, QUIT);
+    pthread_join(w->thread, NULL);
+    pthread_mutex_destroy(&w->mutex);
+    pthread_cond_destroy(&w->changed);
+    free(w);
+}
+
+/* ---- The roof -------------------------------------------------------------------------------- */
+
+static void lock_roof(void)
+{
+    pthread_mutex_lock(&roof.lock);
+}
+
+static void unlock_roof(void)
+{
+    pthread_mutex_unlock(&roof.lock);
+}
+
+/* A child has its caller's thread only: the records of the others are left behind. */
+static void forget_workers(void)
+{
+    pthread_mutex_init(&roof.lock, NULL);
+    roof.idle = NULL;
+    roof.count = 0;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(lock_roof, unlock_roof, forget_workers);
+}
+
+void sinew_tasks_open(void)
+{
+    lock_roof();
+    roof.users++;
+    unlock_roof();
+}
+
+void sinew_tasks_close(void)
+{
+    worker *w = NULL;
+    lock_roof();
+    if (--roof.users == 0) {
+        w = roof.idle;
+        roof.idle = NULL;
+        for (const worker *each = w; each; each = each->next)
+            roof.count--;
+    }
+    unlock_roof();
+    while (w) {
+        worker *next = w->next;
+        worker_destroy(w);
+        w = next;
+    }
+}
+
+/* Up to `count` idle workers, made where there are too few; fewer where the system refuses. */
+static worker *take_workers(int32_t count)
+{
+    worker *first = NULL, **end = &first;
+    pthread_once(&roof.once, watch_forks);
+    lock_roof();
+    for (; count > 0 && roof.idle; count--) {
+        *end = roof.idle;
+        roof.idle = roof.idle->next;
+        end = &(*end)->next;
+    }
+    for (; count > 0 && roof.count < WORKERS_MAX; count--) {
+        *end = worker_create();
+        if (!*end)
+            break;
+        roof.count++;
+        end = &(*end)->next;
+    }
+    *end = NULL;
+    unlock_roof();
+    return first;
+}
+
+/* In the same order: the next call gives each the same member's share, which it may still have in its cache. */
+static void give_back(worker *first)
+{
+    worker *last = first;
+    while (last->next)
+        last = last->next;
+    lock_roof();
+    last->next = roof.idle;
+    roof.idle = first;
+    unlock_roof();
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+/* Takes the call back where it has not begun, else waits for its end. */
+static void end_call(worker *w)
+{
+    int state = POSTED;
+    if (atomic_compare_exchange_strong(&w->state, &state, IDLE))
+        return;
+    for (int32_t spins = 0; atomic_load_explicit(&w->state, memory_order_acquire) == RUNNING; spins++) {
+        if (spins < END_SPINS)
+            pause_core();
+        else
+            sleep_from(w, RUNNING, AWAITED);
+    }
+}
+
+void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context)
+{
+    worker *team = thread_count > 1 ? take_workers(thread_count - 1) : NULL;
+    int32_t member = 1;
+    for (worker *w = team; w; w = w->next) {
+        w->work = work;
+        w->context = context;
+        w->member = member++;
+        change_state(w, POSTED);
+    }
+    work(context, 0);
+    for (worker *w = team; w; w = w->next)
+        end_call(w);
+    if (team)
+        give_back(team);
+}
+
+/* ---- Loops ----------------------------------------------------------------------------------- */
+
+typedef struct share {
+    _Alignas(64) _Atomic int32_t next; /* block to be done next */
+} share;
+
+typedef struct loop {
+    sinew_tasks_range *run;
+    const void *context;
+    int32_t count, block, block_count, share_count;
+    share *shares; /* [share_count] */
+} loop;
+
+static int32_t share_begin(const loop *l, int32_t s)
+{
+    return (int32_t)((int64_t)l->block_count * s / l->share_count);
+}
+
+static void run_block(const loop *l, int32_t member, int32_t block)
+{
+    const int32_t first = block * l->block;
+    l->run(l->context, member, first, l->count - first > l->block ? first + l->block : l->count);
+}
+
+static void run_shares(const void *context, int32_t member)
+{
+    const loop *l = context;
+    for (int32_t k = 0; k < l->share_count; k++) {
+        const int32_t s = (member + k) % l->share_count, end = share_begin(l, s + 1);
+        _Atomic int32_t *next = &l->shares[s].next;
+        while (atomic_load_explicit(next, memory_order_relaxed) < end) {
+            const int32_t block = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+            if (block < end)
+                run_block(l, member, block);
+        }
+    }
+}
+
+void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_tasks_range *run, const void *context)
+{
+    const int32_t block_count = count / block + (count % block > 0);
+    loop l = {run, context, count, block, block_count, thread_count < SHARES_MAX ? thread_count : SHARES_MAX, NULL};
+    if (thread_count < 2 || block_count < 2) {
+        for (int32_t b = 0; b < block_count; b++)
+            run_block(&l, 0, b);
+        return;
+    }
+    share shares[SHARES_MAX];
+    l.shares = shares;
+    for (int32_t s = 0; s < l.share_count; s++)
+        atomic_init(&shares[s].next, share_begin(&l, s));
+    sinew_tasks_together(thread_count < block_count ? thread_count : block_count, run_shares, &l);
+}
+
+/* ---- How many -------------------------------------------------------------------------------- */
+
+int32_t sinew_tasks_default_count(void)
+{
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    const long asked = wanted ? strtol(wanted, NULL, 10) : 0;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        cores = CPU_COUNT(&set);
+#endif
+    const long count = asked > 0 ? asked : cores;
+    return count < 1 ? 1 : count > 1024 ? 1024 : (int32_t)count;
+}

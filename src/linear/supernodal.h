@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * supernodal.h: the factorisation A = L L^T of a sparse symmetric matrix in double, by panels (panels.h), each of which
+ * takes in what those before it have to say (Ng and Peyton 1993, left-looking). What is dense goes through the kernels
+ * of math/dense.h.
+ *
+ * CHOLMOD's own numeric factorisation is not used: it calls BLAS, and the one that is fast, OpenBLAS, starts threads
+ * when it is loaded, takes large buffers, and waits for ever where memory is short. Nothing here allocates after
+ * creation, and the bits depend on the matrix and the instruction set alone.
+ */
+#ifndef SINEW_SUPERNODAL_H
+#define SINEW_SUPERNODAL_H
+
+#include "linear/panels.h"
+#include "math/dense.h"
+
+typedef struct sinew_supernodal {
+    sinew_allocator allocator;
+    const sinew_dense_kernels *kernels;
+    sinew_panels panels;
+    size_t *start;      /* [panels + 1] into values */
+    double *values;     /* panels of L, each followed by SINEW_DENSE_PAD fillers */
+    int32_t *panel_of;  /* [n] */
+    int32_t *place;     /* [n] of a row within the panel at work */
+    int32_t *waiting;   /* [panels] first panel that next changes this one, -1: none */
+    int32_t *next;      /* [panels] the next of those */
+    int32_t *done_rows; /* [panels] rows of a panel that have been applied to later ones */
+    int32_t *relative;  /* [most rows of a panel] */
+    double *product;    /* products of panels */
+    double *work;
+} sinew_supernodal;
+
+/* `upper` and `columns` as in panels.h. False without memory; destroy in any case. */
+bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
+                             const sinew_panel_rule *rule, const cholmod_sparse *upper,
+                             const SuiteSparse_long *columns);
+void sinew_supernodal_destroy(sinew_supernodal *f);       /* zeroed is fine */
+int64_t sinew_supernodal_size(const sinew_supernodal *f); /* numbers in L */
+
+/* L of A + shift I; `lower` is the lower triangle of A in the order of elimination. Returns -1, or the column at which
+ * A + shift I is not positive definite. */
+int32_t sinew_supernodal_factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift);
+void sinew_supernodal_solve(const sinew_supernodal *f, double *x); /* x = A^-1 x, [n] */
+
+#endif

@@ -398,12 +398,19 @@ static int32_t batch_phases(const sinew_sweep_batch *b)
 /* The batch of a phase; phase becomes the number of its level or colour. */
 static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
 {
-    const sinew_sweep_batch *b = pass->sweep->batches;
+    const sinew_sweep_batch *batches = pass->sweep->batches;
+    int32_t low = 0, high = pass->sweep->batch_count - 1;
     if (pass->backward)
         *phase = pass->phases - 1 - *phase;
-    for (; *phase >= batch_phases(b); b++)
-        *phase -= batch_phases(b);
-    return b;
+    while (low < high) {
+        const int32_t middle = low + (high - low + 1) / 2;
+        if (batches[middle].first_phase <= *phase)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *phase -= batches[low].first_phase;
+    return &batches[low];
 }
 
 /* Pieces of a row: as many for one thread as for the other of two, and all as large. */
@@ -442,11 +449,12 @@ static void run_piece(const void *context, int32_t phase, int32_t piece)
                first + (int32_t)(groups * (piece + 1) / pieces));
 }
 
-static void run_colours(const sinew_sweep *sweep, const sinew_kernel *how, bool backward)
+static void run_colours(sinew_sweep *sweep, const sinew_kernel *how, bool backward)
 {
     sweep_pass pass = {sweep, how, backward, 0};
     int32_t groups = 0;
     for (int32_t k = 0; k < sweep->batch_count; k++) {
+        sweep->batches[k].first_phase = pass.phases;
         pass.phases += batch_phases(&sweep->batches[k]);
         groups += sweep->batches[k].group_count;
     }

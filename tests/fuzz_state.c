@@ -78,20 +78,24 @@ static sinew_status load(sinew_world *world, bool from_file, const uint8_t *byte
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    /* A world that refuses a state is as it was, so it can be asked again. */
+    static sinew_scene *scene;
     if (size == 0)
         return 0;
-    sinew_scene *scene = make_scene();
+    scene = scene ? scene : make_scene();
     sinew_world *world = sinew_scene_world(scene);
     uint64_t before = sinew_world_state_hash(world);
     sinew_error error = {SINEW_OK, ""};
     sinew_status status = load(world, data[0] & 1, data + 1, size - 1, &error);
     if ((status == SINEW_OK) != (error.text[0] == '\0'))
         abort();
-    if (status == SINEW_OK)
-        use_state(world);
-    else if (sinew_world_state_hash(world) != before)
+    if (status != SINEW_OK && sinew_world_state_hash(world) != before)
         abort();
-    sinew_scene_destroy(scene);
+    if (status == SINEW_OK) {
+        use_state(world);
+        sinew_scene_destroy(scene);
+        scene = NULL;
+    }
     return 0;
 }
 

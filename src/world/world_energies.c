@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "energy/parameter.h"
 #include "world/world.h"
 
@@ -75,7 +76,7 @@ typedef struct draft {
     int32_t count, n;   /* elements, vertices of one */
     int32_t *numbers;   /* [count * n] numbers of vertices, when made here */
     int32_t *particles; /* [count * n] inside numbers, tets as the plan has them */
-    int32_t low, span;  /* particles are in [low, low + span): work is in proportion to the body, not to the world */
+    int32_t span;       /* from the lowest of them to the highest */
     sinew_plan plan;
     sinew_real *data;    /* [count * data_count] */
     sinew_real *targets; /* [count * 3] (VERTEX) */
@@ -214,41 +215,23 @@ static sinew_status draft_targets(const sinew_world *world, const sinew_energy_d
     return SINEW_OK;
 }
 
-static void find_span(draft *d)
-{
-    int32_t low = INT32_MAX, high = 0;
-    for (size_t i = 0; i < (size_t)d->count * (size_t)d->n; i++) {
-        low = d->particles[i] < low ? d->particles[i] : low;
-        high = d->particles[i] > high ? d->particles[i] : high;
-    }
-    d->low = low;
-    d->span = high - low + 1;
-}
-
-static void shift(int32_t *particles, size_t count, int32_t by)
-{
-    for (size_t i = 0; i < count; i++)
-        particles[i] += by;
-}
-
 static bool plan_elements(const sinew_world *world, const sinew_energy_ops *ops, draft *d)
 {
     const size_t entries = (size_t)d->count * (size_t)d->n;
-    find_span(d);
-    shift(d->particles, entries, -d->low);
+    const int32_t low = sinew_count_from_zero(d->particles, entries, &d->span);
     bool good = sinew_plan_create(&d->plan, &world->allocator, d->count, d->n, d->span,
                                   ops->info.stencil == SINEW_STENCIL_TET, d->particles);
-    shift(d->particles, entries, d->low);
+    sinew_count_from(d->particles, entries, low);
     return good;
 }
 
 static sinew_batch *create_batch(const sinew_world *world, const sinew_energy_ops *ops, draft *d)
 {
-    shift(d->particles, (size_t)d->count * (size_t)d->n, -d->low);
+    const int32_t low = sinew_count_from_zero(d->particles, (size_t)d->count * (size_t)d->n, &d->span);
     sinew_batch *batch =
         sinew_batch_create(&world->allocator, ops, sinew_lanes_width(), &d->plan, d->particles, d->data, d->span);
     if (batch)
-        shift(batch->particle, (size_t)batch->slot_count, d->low);
+        sinew_count_from(batch->particle, (size_t)batch->slot_count, low);
     return batch;
 }
 

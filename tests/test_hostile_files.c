@@ -210,6 +210,38 @@ static void promised_counts(void **state)
     }
 }
 
+/* JSON of nothing but small values takes up to 77 times its text once it is parsed. */
+static void json_bombs(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 1000000
+    };
+    static const struct {
+        const char *name, *before, *value, *after;
+    } bombs[] = {
+        {"bomb.gltf", "{\"asset\":{\"version\":\"2.0\"},\"x\":[", "{},", "0]}"},
+        {"bomb.json", "{\"sinew\":1,\"bodies\":[", "0,", "0]}"},
+    };
+    for (int i = 0; i < 2; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, SCRATCH("%s"), bombs[i].name);
+        FILE *stream = fopen(path, "wb");
+        assert_non_null(stream);
+        fputs(bombs[i].before, stream);
+        for (int k = 0; k < COUNT; k++)
+            fputs(bombs[i].value, stream);
+        fputs(bombs[i].after, stream);
+        long size = ftell(stream);
+        fclose(stream);
+        if (i == 0)
+            refuse_mesh(bombs[i].name, size, "too many values for its size");
+        else
+            refuse((const char *[]){"sinew", "run", "./bomb.json", "--out", "out", NULL}, size,
+                   "too many values for its size");
+    }
+}
+
 static void generators_ask_for_too_much(void **state)
 {
     (void)state;
@@ -493,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compressed_arrays),
         cmocka_unit_test(promised_counts),
+        cmocka_unit_test(json_bombs),
         cmocka_unit_test(generators_ask_for_too_much),
         cmocka_unit_test(gltf_stays_in_its_folder),
         cmocka_unit_test(gltf_names_what_is_no_file),

@@ -82,3 +82,43 @@ char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator,
 {
     return read_file(path, O_NOFOLLOW, allocator, size, error);
 }
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* Bytes that jansson takes on a 64-bit machine, measured: for an object, one of its keys, and any value. */
+enum {
+    OBJECT_COST = 190,
+    KEY_COST = 80,
+    VALUE_COST = 42
+};
+
+static const char *skip_string(const char *text, const char *end)
+{
+    for (text++; text < end && *text != '"'; text++)
+        text += *text == '\\' && text + 1 < end;
+    return text;
+}
+
+size_t sinew_json_cost(const char *text, size_t size, size_t extra)
+{
+    const size_t value = VALUE_COST + extra;
+    size_t cost = value;
+    for (const char *c = text, *end = text + size; c < end; c++) {
+        if (*c == '"')
+            c = skip_string(c, end);
+        else if (*c == ',' || *c == '[')
+            cost += value;
+        else if (*c == '{')
+            cost += OBJECT_COST + value;
+        else if (*c == ':')
+            cost += KEY_COST;
+        if (c == end)
+            break;
+    }
+    return cost;
+}
+
+size_t sinew_json_budget(size_t size)
+{
+    return ((size_t)32 << 20) + 20 * size;
+}

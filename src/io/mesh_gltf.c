@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/input.h"
+
 enum {
     DEPTH_MAX = 256,
     CORNERS_FREE = 1 << 20 /* allowed whatever the size of the file */
@@ -345,6 +347,8 @@ static bool check_extensions(const sinew_gltf_reader *reader)
 static bool load_json(sinew_gltf_reader *reader, const char *text, size_t size)
 {
     json_error_t trouble;
+    if (sinew_json_cost(text, size, 0) > sinew_json_budget(size))
+        return sinew_gltf_fail(reader, "the JSON text has too many values for its size: split the scene");
     reader->root = json_loadb(text, size, 0, &trouble);
     if (reader->root)
         return json_is_object(reader->root) || sinew_gltf_fail(reader, "the JSON text is not an object");

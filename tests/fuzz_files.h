@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_files.h: a scratch folder for fuzzers whose subject wants files, in memory where the system has such a place.
+ * fuzz_files.h: a scratch folder for fuzzers whose subject wants files, in TMPDIR; tools/fuzz sets it and removes it.
  */
 #ifndef SINEW_FUZZ_FILES_H
 #define SINEW_FUZZ_FILES_H
@@ -10,16 +10,15 @@
 #include <unistd.h>
 
 typedef struct fuzz_folder {
-    char path[64];
+    char path[128];
 } fuzz_folder;
 
 static inline fuzz_folder fuzz_folder_make(void)
 {
-    fuzz_folder folder = {"/dev/shm/sinew_fuzz_XXXXXX"};
-    if (mkdtemp(folder.path))
-        return folder;
-    folder = (fuzz_folder){"/tmp/sinew_fuzz_XXXXXX"};
-    if (!mkdtemp(folder.path))
+    const char *base = getenv("TMPDIR");
+    fuzz_folder folder;
+    int length = snprintf(folder.path, sizeof folder.path, "%s/sinew_fuzz_XXXXXX", base ? base : "/tmp");
+    if (length >= (int)sizeof folder.path || !mkdtemp(folder.path))
         abort();
     return folder;
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error)

@@ -271,7 +271,7 @@ static const struct action {
     {"convert",
      2,
      "convert IN OUT [--format FORMAT]",
-     "Writes the mesh in the format of OUT's ending: .msh .node/.ele .mesh .vtk .vtu .obj .ply .stl .off .glb.\n"
+     "Writes the mesh in the format of OUT's ending: .msh .node/.ele .mesh .vtk .vtu .obj .ply .stl .off.\n"
      "Formats for surfaces get the boundary of the tets.",
      "sinew mesh convert dragon.msh dragon.vtu --format vtu-binary",
      convert_mesh,

@@ -13,6 +13,10 @@ if(NOT SINEW_SANITIZE)
     add_test(NAME test_hello COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hello.sh ${PROJECT_BINARY_DIR}
              ${CMAKE_CURRENT_BINARY_DIR}/hello)
   endif()
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND TARGET sinew_command AND TARGET sinew_single_command)
+    add_test(NAME test_hardening COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hardening.sh ${PROJECT_BINARY_DIR}
+             ${CMAKE_CURRENT_BINARY_DIR}/hardened)
+  endif()
 endif()
 
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----

@@ -9,33 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_memory.h"
 #include "io/scene_reader.h"
-
-enum {
-    LARGEST_BLOCK = 1 << 16,
-    LARGEST_SUM = 1 << 23
-};
-
-static void *capped_allocate(void *context, size_t size, size_t alignment)
-{
-    size_t *left = context;
-    if (size > LARGEST_BLOCK || size > *left)
-        return NULL;
-    *left -= size;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void capped_release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    size_t left = LARGEST_SUM;
+    size_t left;
     char *text = malloc(size + 1);
     if (!text)
         return 0;
@@ -44,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *body = text, *newline = text[0] == '#' ? strchr(text, '\n') : NULL;
     const char *settings[1] = {text + 1};
     sinew_scene_def def = sinew_default_scene_def();
-    def.allocator = (sinew_allocator){capped_allocate, capped_release, &left};
+    def.allocator = fuzz_memory(&left);
     /* A folder without files: what a scene names is not there. */
     def.path = "/nonexistent/fuzz.json";
     if (newline) {

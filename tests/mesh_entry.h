@@ -41,9 +41,10 @@ static inline void mesh_entry_split(const char *bytes, size_t size, mesh_entry_p
 }
 
 /* Which part a path stands for: its ending says so; a buffer of any name is the second. */
-static inline char *mesh_entry_open(void *context, const char *path, const sinew_allocator *allocator, size_t *size,
-                                    sinew_error *error)
+static inline char *mesh_entry_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
+                                    size_t *size, sinew_error *error)
 {
+    (void)named;
     static const char *const endings[MESH_ENTRY_PARTS] = {".node", ".ele", ".face", ".edge"};
     const mesh_entry_parts *parts = context;
     const char *dot = strrchr(path, '.');

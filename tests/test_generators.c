@@ -562,6 +562,56 @@ static void round_nonsense_is_refused(void **state)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static void *little_memory(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    return size > 1 << 20 ? NULL : aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void free_little(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+/* The greatest numbers a def can hold, alone and together: refused, by count or for want of memory. */
+static void greatest_numbers_are_refused(void **state)
+{
+    (void)state;
+    const sinew_allocator little = {little_memory, free_little, NULL};
+    const int32_t most = INT32_MAX;
+    for (unsigned mask = 1; mask < 8; mask++) {
+        sinew_box_def box = sinew_default_box_def();
+        sinew_beam_def beam = sinew_default_beam_def();
+        sinew_cloth_def cloth = sinew_default_cloth_def();
+        sinew_round_def round = sinew_default_round_def();
+        sinew_rope_def rope = sinew_default_rope_def();
+        sinew_mesh *mesh = NULL;
+        box.allocator = beam.allocator = cloth.allocator = round.allocator = rope.allocator = little;
+        for (int k = 0; k < 3; k++) {
+            box.vertices[k] = mask >> k & 1 ? most : 2;
+            beam.cells[k] = mask >> k & 1 ? most : 1;
+            if (k < 2)
+                cloth.vertices[k] = mask >> k & 1 ? most : 2;
+        }
+        round.segments = mask & 1 ? most - 1 : 4;
+        round.layers = mask & 2 ? most - 1 : 4;
+        round.rings = mask & 4 ? most - 1 : 4;
+        rope.vertices = most - (int32_t)mask + 1;
+        mesh = mesh ? mesh : sinew_mesh_box(&box, NULL);
+        mesh = mesh ? mesh : sinew_mesh_beam(&beam, NULL);
+        mesh = mesh ? mesh : sinew_mesh_rope(&rope, NULL);
+        for (int diagonals = 0; diagonals <= SINEW_DIAGONALS_CROSS && mask & 3; diagonals++) {
+            cloth.diagonals = (sinew_diagonals)diagonals;
+            mesh = mesh ? mesh : sinew_mesh_cloth(&cloth, NULL);
+        }
+        assert_null(mesh);
+        assert_null(sinew_mesh_tube(&round, NULL));
+        assert_true((mask & 1) == 0 || !sinew_mesh_ball(&round, NULL));
+        assert_true((mask & 3) == 0 || (!sinew_mesh_cylinder(&round, NULL) && !sinew_mesh_torus(&round, NULL)));
+    }
+}
+
 static sinew_mesh *make_any(int which, sinew_allocator hooks, sinew_error *error)
 {
     sinew_box_def box = sinew_default_box_def();
@@ -622,6 +672,7 @@ int main(void)
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(round_nonsense_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(greatest_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,11 +273,13 @@ static void assert_layout(const sinew_visits *v)
     assert_int_equal(nodes, o->particle_count);
     for (int32_t b = 0; b < v->batch_count; b++) {
         const sinew_visit_batch *batch = &v->batches[b];
-        const int32_t n = batch->source->ops->info.vertex_count, D = batch->source->ops->visit_data_count;
-        int32_t *list = make_array((size_t)batch->source->element_count * (size_t)n, sizeof *list);
+        const int32_t n = batch->ops->info.vertex_count, D = batch->ops->visit_data_count;
+        const int32_t count = batch->first_element[batch->source_count];
+        int32_t *list = make_array((size_t)count * (size_t)n, sizeof *list);
         int64_t expected = 0, found = 0;
-        sinew_batch_list(batch->source, list);
-        for (int32_t e = 0; e < batch->source->element_count; e++)
+        for (int32_t k = 0; k < batch->source_count; k++)
+            sinew_batch_list(batch->sources[k], list + batch->first_element[k] * n);
+        for (int32_t e = 0; e < count; e++)
             for (int32_t i = 0; i < n; i++) {
                 const int32_t *vertices = list + e * n;
                 bool first = true;

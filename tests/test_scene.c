@@ -767,6 +767,27 @@ static void test_published_schema_is_the_readers(void **state)
     free(text);
 }
 
+static void count_misuse(const char *condition, const char *file, int line, void *context)
+{
+    (void)condition;
+    (void)file;
+    (void)line;
+    ++*(int *)context;
+}
+
+static void test_schema_without_room(void **state)
+{
+    (void)state;
+    int misuses = 0;
+    sinew_set_assert_handler(count_misuse, &misuses);
+    assert_int_equal(sinew_scene_schema(NULL, 10), 0);
+    sinew_set_assert_handler(NULL, NULL);
+    assert_int_equal(misuses, 1);
+    char little[10];
+    assert_true(sinew_scene_schema(little, sizeof little) > sizeof little);
+    assert_int_equal(strlen(little), sizeof little - 1);
+}
+
 static void check_schema(const char *path, void *context)
 {
     json_t *schema = context, *scene = json_load_file(path, 0, NULL);
@@ -885,6 +906,7 @@ int main(void)
         cmocka_unit_test(test_nearest_name),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_published_schema_is_the_readers),
+        cmocka_unit_test(test_schema_without_room),
         cmocka_unit_test(test_schema_tells_right_from_wrong),
         cmocka_unit_test(test_page_example_loads_and_steps),
         cmocka_unit_test(test_page_names_every_key),

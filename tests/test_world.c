@@ -42,8 +42,13 @@ static void test_bad_worlds(void **state)
     refuse_world(&def, SINEW_ERROR_USAGE, "solver number");
     def = good, def.solver.iterations = -1;
     refuse_world(&def, SINEW_ERROR_DATA, "iterations");
+    /* One row more than iterations must fit into what rows are counted with. */
+    def = good, def.solver.iterations = INT32_MAX, def.solver.record = SINEW_RECORD_ITERATIONS;
+    refuse_world(&def, SINEW_ERROR_DATA, "iterations is 2147483647, must be in [0, 1000000000]");
     def = good, def.solver.tolerance = (sinew_real)NAN;
     refuse_world(&def, SINEW_ERROR_DATA, "tolerance");
+    def = good, def.solver.tolerance = (sinew_real)INFINITY;
+    refuse_world(&def, SINEW_ERROR_DATA, "tolerance is inf, must be finite");
     def = good, def.solver.time_budget = -1;
     refuse_world(&def, SINEW_ERROR_DATA, "time_budget");
     def = good, def.solver.parameters[0] = 7;

@@ -79,6 +79,14 @@ void sinew_release(const sinew_allocator *allocator, void *memory)
         allocator->release(allocator->context, memory);
 }
 
+/* Texts quote names out of files: a line break or an escape sequence in one must not reach a terminal. */
+static void keep_to_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *format, ...)
 {
     if (error) {
@@ -87,6 +95,7 @@ sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *for
         va_start(arguments, format);
         vsnprintf(error->text, sizeof error->text, format, arguments);
         va_end(arguments);
+        keep_to_one_line(error->text);
     }
     return status;
 }

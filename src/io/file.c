@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: whole files in, whole files out.
+ * file.c: whole files out; input.c has the way in.
  */
 #include "io/file.h"
 
@@ -48,41 +48,4 @@ void sinew_writer_abandon(sinew_writer *writer)
     fclose(writer->stream);
     writer->stream = NULL;
     unlink(writer->partial);
-}
-
-static sinew_status stream_size(FILE *stream, const char *path, size_t *size, sinew_error *error)
-{
-    struct stat facts;
-    if (fstat(fileno(stream), &facts) != 0)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
-    if (!S_ISREG(facts.st_mode))
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is not a regular file", path);
-    if (facts.st_size > (off_t)8 << 30)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is larger than 8 GiB", path);
-    *size = (size_t)facts.st_size;
-    return SINEW_OK;
-}
-
-char *sinew_file_read(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error)
-{
-    FILE *stream = fopen(path, "rb");
-    if (!stream) {
-        sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
-        return NULL;
-    }
-    char *text = NULL;
-    if (stream_size(stream, path, size, error) == SINEW_OK) {
-        text = sinew_allocate(allocator, *size + 1, 1);
-        if (!text) {
-            sinew_fail_memory(error, path);
-        } else if (fread(text, 1, *size, stream) != *size) {
-            sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
-            sinew_release(allocator, text);
-            text = NULL;
-        } else {
-            text[*size] = '\0';
-        }
-    }
-    fclose(stream);
-    return text;
 }

@@ -22,7 +22,8 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error); /* abandons on failure */
 void sinew_writer_abandon(sinew_writer *writer);                            /* after open; twice is fine */
 
-/* The whole file in one block, a 0 byte after it; release with sinew_release. Refuses folders and files over 8 GiB. */
+/* The whole file in one block, a 0 byte after it; release with sinew_release. Refuses what is not a regular
+ * file, and files over 8 GiB. */
 char *sinew_file_read(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);
 
 #endif

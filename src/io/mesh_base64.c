@@ -42,6 +42,15 @@ static int take_group(const char **at, const char *end, uint32_t *group)
     return padding > 2 ? 0 : 3 - padding;
 }
 
+int sinew_base64_group(const char **at, const char *end, unsigned char out[3])
+{
+    uint32_t group;
+    int count = take_group(at, end, &group);
+    for (int k = 0; k < count; k++)
+        out[k] = (unsigned char)(group >> (16 - 8 * k));
+    return count;
+}
+
 size_t sinew_base64_capacity(size_t length)
 {
     return length / 4 * 3;
@@ -51,10 +60,10 @@ bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, s
 {
     size_t done = 0;
     while (done < size) {
-        uint32_t group;
-        int count = take_group(at, end, &group);
+        unsigned char bytes[3];
+        int count = sinew_base64_group(at, end, bytes);
         for (int k = 0; k < count && done < size; k++)
-            out[done++] = (unsigned char)(group >> (16 - 8 * k));
+            out[done++] = bytes[k];
         /* Padding ends a run: bytes still missing after it never come. */
         if (count < 3 && done < size)
             return false;

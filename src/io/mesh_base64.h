@@ -9,6 +9,8 @@
 
 /* Most bytes that so many characters can stand for. */
 size_t sinew_base64_capacity(size_t length);
+/* The next group of four characters as 1 to 3 bytes (fewer than 3 end a run), or 0 when there is no valid one. */
+int sinew_base64_group(const char **at, const char *end, unsigned char out[3]);
 /* Decodes whole groups of four, skipping white space, until `size` bytes are there; false when the characters run out
  * or are none of base64. `*at` moves past the groups used, so that a padded run can be followed by another. */
 bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, size_t size);

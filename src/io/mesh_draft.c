@@ -281,26 +281,43 @@ static bool add_notes(const sinew_draft *draft, sinew_mesh *mesh)
     return good;
 }
 
-sinew_mesh *sinew_draft_finish(const sinew_draft *draft, const char *name)
+/* The mesh takes the array over: two copies of a large mesh at once are more than a reader may ask for. */
+static void hand_over(const sinew_allocator *allocator, void *slot, void *draft_slot)
+{
+    void **array = slot, **drafted = draft_slot;
+    if (!*drafted)
+        return;
+    sinew_release(allocator, *array);
+    *array = *drafted;
+    *drafted = NULL;
+}
+
+static void hand_over_all(sinew_draft *draft, sinew_mesh *mesh)
+{
+    const sinew_allocator *allocator = &draft->allocator;
+    hand_over(allocator, &mesh->positions, &draft->positions);
+    hand_over(allocator, &mesh->edges, &draft->cells[SINEW_DRAFT_EDGE].indices);
+    hand_over(allocator, &mesh->triangles, &draft->cells[SINEW_DRAFT_TRIANGLE].indices);
+    hand_over(allocator, &mesh->tets, &draft->cells[SINEW_DRAFT_TET].indices);
+    mesh->vertex_count = (int32_t)draft->vertex_count;
+    mesh->edge_count = (int32_t)draft->cells[SINEW_DRAFT_EDGE].count;
+    mesh->triangle_count = (int32_t)draft->cells[SINEW_DRAFT_TRIANGLE].count;
+    mesh->tet_count = (int32_t)draft->cells[SINEW_DRAFT_TET].count;
+}
+
+sinew_mesh *sinew_draft_finish(sinew_draft *draft, const char *name)
 {
     if (draft->vertex_count == 0) {
         sinew_fail(draft->error, SINEW_ERROR_FORMAT, "%s: holds no vertices", name);
         return NULL;
     }
-    sinew_mesh_def def = sinew_default_mesh_def();
-    def.allocator = draft->allocator;
-    def.vertex_count = (int32_t)draft->vertex_count;
-    def.positions = draft->positions;
-    def.edge_count = (int32_t)draft->cells[SINEW_DRAFT_EDGE].count;
-    def.edges = draft->cells[SINEW_DRAFT_EDGE].indices;
-    def.triangle_count = (int32_t)draft->cells[SINEW_DRAFT_TRIANGLE].count;
-    def.triangles = draft->cells[SINEW_DRAFT_TRIANGLE].indices;
-    def.tet_count = (int32_t)draft->cells[SINEW_DRAFT_TET].count;
-    def.tets = draft->cells[SINEW_DRAFT_TET].indices;
-    sinew_mesh *mesh = sinew_mesh_create(&def, draft->error);
-    if (mesh && !add_notes(draft, mesh)) {
+    sinew_mesh *mesh = sinew_mesh_allocate(&draft->allocator, 0, 0, 0, 0, draft->error);
+    if (!mesh)
+        return NULL;
+    hand_over_all(draft, mesh);
+    if (sinew_mesh_validate(mesh, draft->error) != SINEW_OK || !add_notes(draft, mesh)) {
         sinew_mesh_destroy(mesh);
-        mesh = NULL;
+        return NULL;
     }
     return mesh;
 }

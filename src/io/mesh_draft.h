@@ -61,7 +61,7 @@ bool sinew_draft_add_strip(sinew_draft *draft, const int32_t *corners, int64_t c
 /* Counts cells that are left out under a name in the plural, e.g. "hexahedra". */
 void sinew_draft_ignore(sinew_draft *draft, const char *name, int64_t count);
 
-/* The mesh with its notes, or NULL. Refuses a draft without vertices. */
-sinew_mesh *sinew_draft_finish(const sinew_draft *draft, const char *name);
+/* The mesh with its notes, which takes the arrays over, or NULL. Refuses a draft without vertices. */
+sinew_mesh *sinew_draft_finish(sinew_draft *draft, const char *name);
 
 #endif

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "io/file.h"
+#include "io/input.h"
 
 static const sinew_mesh_kind *const kinds[] = {
     &sinew_mesh_kind_gmsh, &sinew_mesh_kind_tetgen, &sinew_mesh_kind_medit, &sinew_mesh_kind_vtk, &sinew_mesh_kind_vtu,
@@ -78,11 +79,11 @@ sinew_mesh *sinew_mesh_parse(const sinew_source *source, const sinew_allocator *
     return mesh;
 }
 
-static char *open_file(void *context, const char *path, const sinew_allocator *allocator, size_t *size,
+static char *open_file(void *context, const char *path, bool named, const sinew_allocator *allocator, size_t *size,
                        sinew_error *error)
 {
     (void)context;
-    return sinew_file_read(path, allocator, size, error);
+    return (named ? sinew_file_read_beside : sinew_file_read)(path, allocator, size, error);
 }
 
 sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error)

@@ -18,9 +18,10 @@
 #define SINEW_REAL_FORMAT "%.17g"
 #endif
 
-/* Hands over another file that a mesh file refers to, as sinew_file_read does: a 0 byte after it, NULL on failure. */
-typedef char *sinew_source_open(void *context, const char *path, const sinew_allocator *allocator, size_t *size,
-                                sinew_error *error);
+/* Hands over another file that a mesh needs, as sinew_file_read does: a 0 byte after it, NULL on failure. `named`: the
+ * mesh file itself gives the name, so that a symbolic link of that name is not to be trusted. */
+typedef char *sinew_source_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
+                                size_t *size, sinew_error *error);
 
 /* One file in memory. */
 typedef struct sinew_source {

@@ -6,13 +6,16 @@
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive; exporters split them where
  * normals or texture coordinates jump, and sinew_mesh_fix merges them. Skins, morph targets, materials and everything
- * else that does not place a vertex are not read. Known limits: sparse accessors and compressed meshes (Draco, meshopt)
- * are refused; a buffer comes from the file itself, a base64 data URI or a file beside.
+ * else that does not place a vertex are not read. The scene is gone through twice: first on trial, so that what is
+ * refused costs nothing, then into the draft. Known limits: sparse accessors and compressed meshes (Draco, meshopt) are
+ * refused; a buffer comes from the file itself, a base64 data URI or a file in the same folder, never from elsewhere.
  */
 #include "io/mesh_gltf_data.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "io/input.h"
 
 enum {
     DEPTH_MAX = 256,
@@ -28,7 +31,7 @@ typedef struct gltf_matrix {
 
 static bool add_positions(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor, const gltf_matrix *matrix)
 {
-    if (!sinew_draft_reserve_vertices(reader->draft, accessor->count))
+    if (!reader->trial && !sinew_draft_reserve_vertices(reader->draft, accessor->count))
         return false;
     size_t size = sinew_scalar_size(accessor->type);
     for (int64_t i = 0; i < accessor->count; i++) {
@@ -44,7 +47,8 @@ static bool add_positions(sinew_gltf_reader *reader, const sinew_gltf_accessor *
             if (!isfinite(point[axis]))
                 return sinew_gltf_fail(reader, "vertex %lld of a primitive is not finite", (long long)i);
         }
-        sinew_draft_add_vertex(reader->draft, point);
+        if (!reader->trial)
+            sinew_draft_add_vertex(reader->draft, point);
     }
     return true;
 }
@@ -94,7 +98,8 @@ static bool ignore_points(sinew_draft *draft, const int32_t *corners, int64_t co
 static bool (*const add_by_mode[])(sinew_draft *, const int32_t *, int64_t) = {
     ignore_points, add_segments, add_loop, add_line, add_triangles, sinew_draft_add_strip, add_fan};
 
-/* Fills corners[count]: the indices, or 0, 1, 2, ... where there are none, moved by the first vertex. */
+/* Fills corners[count], unless it is NULL: the indices, or 0, 1, 2, ... where there are none, moved by the first
+ * vertex. */
 static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor *indices, int64_t first,
                            int64_t vertex_count, int32_t *corners, int64_t count)
 {
@@ -106,7 +111,8 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
         if (index < 0 || index >= vertex_count)
             return sinew_gltf_fail(reader, "index %lld of a primitive is %lld, but it has %lld vertices", (long long)i,
                                    (long long)index, (long long)vertex_count);
-        corners[i] = (int32_t)(first + index);
+        if (corners)
+            corners[i] = (int32_t)(first + index);
     }
     return true;
 }
@@ -136,6 +142,8 @@ static bool add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_gltf_
 {
     int64_t count = indices ? indices->count : span.count;
     int64_t first_triangle = reader->draft->cells[SINEW_DRAFT_TRIANGLE].count;
+    if (reader->trial)
+        return gather_corners(reader, indices, span.first, span.count, NULL, count);
     int32_t *corners = sinew_allocate(&reader->draft->allocator, (size_t)count, sizeof *corners);
     if (!corners)
         return sinew_gltf_fail_memory(reader);
@@ -170,7 +178,7 @@ static bool read_primitive(sinew_gltf_reader *reader, const json_t *primitive, c
         return false;
     if (indexed && !sinew_scalar_is_integer(indices.type))
         return sinew_gltf_fail(reader, "accessors[%lld] holds indices that are real numbers", (long long)index);
-    reader->corner_budget -= positions.count + (indexed ? indices.count : 0);
+    reader->corner_budget -= reader->trial ? positions.count + (indexed ? indices.count : 0) : 0;
     if (reader->corner_budget < 0)
         return sinew_gltf_fail(reader, "nodes place meshes so often that the scene outgrows its file: split it");
     if (shared->accessor != position) {
@@ -267,8 +275,9 @@ static bool read_node(sinew_gltf_reader *reader, int64_t index, const gltf_matri
         return false;
     if (depth > DEPTH_MAX)
         return sinew_gltf_fail(reader, "nodes are nested deeper than %d", DEPTH_MAX);
-    if (reader->visited[index]++)
+    if (reader->visited[index] > (reader->trial ? 0 : 1))
         return sinew_gltf_fail(reader, "nodes[%lld] has two parents or is its own", (long long)index);
+    reader->visited[index]++;
     gltf_matrix matrix = *parent, local;
     if (!local_matrix(reader, node, &local))
         return false;
@@ -338,6 +347,8 @@ static bool check_extensions(const sinew_gltf_reader *reader)
 static bool load_json(sinew_gltf_reader *reader, const char *text, size_t size)
 {
     json_error_t trouble;
+    if (sinew_json_cost(text, size, 0) > sinew_json_budget(size))
+        return sinew_gltf_fail(reader, "the JSON text has too many values for its size: split the scene");
     reader->root = json_loadb(text, size, 0, &trouble);
     if (reader->root)
         return json_is_object(reader->root) || sinew_gltf_fail(reader, "the JSON text is not an object");
@@ -374,8 +385,11 @@ static bool read_gltf(const sinew_source *source, sinew_draft *draft)
     sinew_gltf_reader reader = {.source = source, .draft = draft};
     reader.corner_budget = (int64_t)source->size * SINEW_GLTF_CORNERS_PER_BYTE + CORNERS_FREE;
     bool binary = source->size >= 4 && memcmp(source->bytes, "glTF", 4) == 0;
+    reader.trial = true;
     bool good = (binary ? load_chunks(&reader) : load_json(&reader, source->bytes, source->size)) &&
                 check_extensions(&reader) && sinew_gltf_allocate_tables(&reader) && read_scene(&reader);
+    reader.trial = false;
+    good = good && read_scene(&reader);
     sinew_gltf_release(&reader);
     return good;
 }

@@ -61,23 +61,32 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* The folder of the source and the decoded URI; false when it does not fit. */
-static bool path_beside(const sinew_gltf_reader *reader, const char *uri, char *path, size_t size)
+/* Decodes %20 and the like; false when it does not fit or holds a character that no file name has. */
+static bool decode_name(const char *uri, char *name, size_t size)
 {
-    const char *slash = strrchr(reader->source->name, '/');
-    size_t used = slash ? (size_t)(slash + 1 - reader->source->name) : 0;
-    if (used >= size)
-        return false;
-    memcpy(path, reader->source->name, used);
+    size_t used = 0;
     for (const char *c = uri; *c; c++) {
-        if (used + 1 >= size)
-            return false;
         int high = *c == '%' ? hex_digit(c[1]) : -1, low = high >= 0 ? hex_digit(c[2]) : -1;
-        path[used++] = low >= 0 ? (char)(16 * high + low) : *c;
+        char decoded = low >= 0 ? (char)(16 * high + low) : *c;
+        if (used + 1 >= size || decoded == '\0' || decoded == '/' || decoded == '\\')
+            return false;
+        name[used++] = decoded;
         c += low >= 0 ? 2 : 0;
     }
-    path[used] = '\0';
-    return true;
+    name[used] = '\0';
+    return used > 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* The folder of the source and the decoded name, which may lead to no other folder. */
+static bool path_beside(const sinew_gltf_reader *reader, const char *uri, char *path, size_t size)
+{
+    char name[256];
+    const char *slash = strrchr(reader->source->name, '/');
+    int folder = slash ? (int)(slash + 1 - reader->source->name) : 0;
+    if (!decode_name(uri, name, sizeof name))
+        return false;
+    int length = snprintf(path, size, "%.*s%s", folder, reader->source->name, name);
+    return length >= 0 && (size_t)length < size;
 }
 
 static bool open_data_uri(sinew_gltf_reader *reader, const char *uri, size_t size, sinew_gltf_buffer *buffer)
@@ -97,22 +106,49 @@ static bool open_data_uri(sinew_gltf_reader *reader, const char *uri, size_t siz
            sinew_gltf_fail(reader, "the base64 text of a buffer is broken or cut short");
 }
 
-static bool open_file_uri(sinew_gltf_reader *reader, const char *uri, size_t size, sinew_gltf_buffer *buffer)
+/* The buffer that was read from this file, or NULL. */
+static const sinew_gltf_buffer *find_read(const sinew_gltf_reader *reader, const char *path)
 {
-    char path[1024];
-    if (strstr(uri, "://") || !path_beside(reader, uri, path, sizeof path))
-        return sinew_gltf_fail(reader, "a buffer is not a file beside this one: save as .glb");
+    const sinew_gltf_buffer *found = reader->last_read;
+    while (found && strcmp(found->path, path) != 0)
+        found = found->read_before;
+    return found;
+}
+
+static bool read_buffer_file(sinew_gltf_reader *reader, const char *path, sinew_gltf_buffer *buffer)
+{
+    const sinew_allocator *allocator = &reader->draft->allocator;
     sinew_error trouble = {SINEW_ERROR_FILE, "there are no other files"};
     if (reader->source->open)
-        buffer->owned =
-            reader->source->open(reader->source->context, path, &reader->draft->allocator, &buffer->size, &trouble);
+        buffer->owned = reader->source->open(reader->source->context, path, true, allocator, &buffer->size, &trouble);
     if (!buffer->owned) {
         sinew_fail(reader->draft->error, trouble.status, "%s: needs the file %s: %s", reader->source->name, path,
                    trouble.text);
         return false;
     }
+    buffer->path = sinew_allocate(allocator, strlen(path) + 1, 1);
+    if (!buffer->path)
+        return sinew_gltf_fail_memory(reader);
+    strcpy(buffer->path, path);
     buffer->bytes = (const unsigned char *)buffer->owned;
+    buffer->read_before = reader->last_read;
+    reader->last_read = buffer;
     reader->corner_budget += (int64_t)buffer->size * SINEW_GLTF_CORNERS_PER_BYTE;
+    return true;
+}
+
+/* However many buffers name a file, it is read once. */
+static bool open_file_uri(sinew_gltf_reader *reader, const char *uri, size_t size, sinew_gltf_buffer *buffer)
+{
+    char path[1024];
+    if (!path_beside(reader, uri, path, sizeof path))
+        return sinew_gltf_fail(reader, "the buffer \"%.80s\" is not the name of a file beside this one: save as .glb",
+                               uri);
+    const sinew_gltf_buffer *found = find_read(reader, path);
+    if (found)
+        *buffer = (sinew_gltf_buffer){.bytes = found->bytes, .size = found->size};
+    else if (!read_buffer_file(reader, path, buffer))
+        return false;
     return buffer->size >= size ||
            sinew_gltf_fail(reader, "the buffer %s is %zu bytes short", path, size - buffer->size);
 }
@@ -133,7 +169,7 @@ static bool open_buffer(sinew_gltf_reader *reader, int64_t index, sinew_gltf_buf
     if (index != 0 || !reader->chunk || (uint64_t)size > reader->chunk_size)
         return sinew_gltf_fail(reader, "buffers[%lld] has no URI, and the file holds no binary chunk of its size",
                                (long long)index);
-    **buffer = (sinew_gltf_buffer){reader->chunk, (size_t)size, NULL};
+    **buffer = (sinew_gltf_buffer){.bytes = reader->chunk, .size = (size_t)size};
     return true;
 }
 
@@ -227,8 +263,10 @@ bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader)
 void sinew_gltf_release(sinew_gltf_reader *reader)
 {
     const sinew_allocator *allocator = &reader->draft->allocator;
-    for (size_t i = 0; reader->buffers && i < reader->buffer_count; i++)
+    for (size_t i = 0; reader->buffers && i < reader->buffer_count; i++) {
         sinew_release(allocator, reader->buffers[i].owned);
+        sinew_release(allocator, reader->buffers[i].path);
+    }
     sinew_release(allocator, reader->buffers);
     sinew_release(allocator, reader->visited);
     json_decref(reader->root);

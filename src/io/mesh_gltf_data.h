@@ -15,11 +15,14 @@ enum {
     SINEW_GLTF_CORNERS_PER_BYTE = 16
 };
 
-typedef struct sinew_gltf_buffer {
+typedef struct sinew_gltf_buffer sinew_gltf_buffer;
+struct sinew_gltf_buffer {
     const unsigned char *bytes;
     size_t size;
-    char *owned;
-} sinew_gltf_buffer;
+    char *owned;                          /* NULL when the bytes are the file's own, or another buffer's */
+    char *path;                           /* of the file that was read into `owned`, or NULL */
+    const sinew_gltf_buffer *read_before; /* the last that was read from a file before this one */
+};
 
 typedef struct sinew_gltf_reader {
     const sinew_source *source;
@@ -29,9 +32,11 @@ typedef struct sinew_gltf_reader {
     size_t chunk_size;
     sinew_gltf_buffer *buffers; /* [buffer_count], opened when first used */
     size_t buffer_count;
-    unsigned char *visited; /* [node_count] */
+    const sinew_gltf_buffer *last_read; /* from a file, or NULL */
+    unsigned char *visited;             /* [node_count] how often, over both passes */
     size_t node_count;
     int64_t corner_budget;
+    bool trial; /* everything is checked and nothing added: a file that is refused costs no memory */
 } sinew_gltf_reader;
 
 /* Numbers laid out in a buffer. */

@@ -150,7 +150,7 @@ static bool read_file(tetgen_reader *reader, const sinew_source *source, const c
     size_t size = 0;
     char *bytes = NULL;
     if (source->open)
-        bytes = source->open(source->context, path, &reader->draft->allocator, &size, &trouble);
+        bytes = source->open(source->context, path, false, &reader->draft->allocator, &size, &trouble);
     if (!bytes)
         return (optional && trouble.status == SINEW_ERROR_FILE) ||
                fail_missing(source, path, &trouble, reader->draft->error);

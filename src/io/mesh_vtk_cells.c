@@ -88,9 +88,19 @@ int64_t sinew_vtk_cells_broken(const sinew_vtk_cells *cells)
     return -1;
 }
 
+static bool is_known(int64_t type)
+{
+    return type >= 0 && type < (int64_t)(sizeof types / sizeof types[0]) && types[type].plural;
+}
+
+bool sinew_vtk_size_fits(int64_t type, int64_t count)
+{
+    return !is_known(type) || !types[type].add || !types[type].corners || types[type].corners == count;
+}
+
 sinew_vtk_verdict sinew_vtk_add_cell(sinew_draft *draft, int64_t type, const int32_t *corners, int64_t count)
 {
-    if (type < 0 || type >= (int64_t)(sizeof types / sizeof types[0]) || !types[type].plural) {
+    if (!is_known(type)) {
         char name[48];
         snprintf(name, sizeof name, "cells of VTK type %lld", (long long)type);
         sinew_draft_ignore(draft, name, 1);
@@ -100,7 +110,7 @@ sinew_vtk_verdict sinew_vtk_add_cell(sinew_draft *draft, int64_t type, const int
         sinew_draft_ignore(draft, types[type].plural, 1);
         return SINEW_VTK_ADDED;
     }
-    if (types[type].corners && types[type].corners != count)
+    if (!sinew_vtk_size_fits(type, count))
         return SINEW_VTK_WRONG_SIZE;
     return types[type].add(draft, corners, count) ? SINEW_VTK_ADDED : SINEW_VTK_FAILED;
 }

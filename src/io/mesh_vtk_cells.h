@@ -38,6 +38,8 @@ typedef enum sinew_vtk_verdict {
     SINEW_VTK_WRONG_SIZE,
     SINEW_VTK_FAILED
 } sinew_vtk_verdict;
+/* Can a cell of this type have so many corners? Those that are left out may have any number. */
+bool sinew_vtk_size_fits(int64_t type, int64_t count);
 /* WRONG_SIZE (no error written): the type does not have so many corners. FAILED: the error is written. */
 sinew_vtk_verdict sinew_vtk_add_cell(sinew_draft *draft, int64_t type, const int32_t *corners, int64_t count);
 

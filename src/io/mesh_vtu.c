@@ -4,7 +4,9 @@
  *
  * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
  * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
- * pieces become one mesh, vertex after vertex. Point and cell data are not read. Known limits: compressors other than
+ * pieces become one mesh, vertex after vertex. Point and cell data are not read. The file is gone through twice: first
+ * on trial, so that what is refused costs no memory, then into the draft. Known limits: arrays may hold at most 32
+ * times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is an attack); compressors other than
  * zlib are refused; entities (&amp;) in attributes are not decoded, which only names of arrays could need.
  */
 #include "io/mesh_file.h"
@@ -24,9 +26,18 @@ typedef struct xml_tag {
     bool empty;        /* <name/> */
 } xml_tag;
 
+enum {
+    BYTES_PER_BYTE = 32,     /* of arrays for one of the file ... */
+    BYTES_FREE = 1024 * 1024 /* ... and so many whatever its size */
+};
+
 typedef struct vtu_reader {
     sinew_text text; /* ends where the appended data begin */
     sinew_draft *draft;
+    bool trial;          /* everything is checked and nothing added */
+    int64_t byte_budget; /* that arrays may still hold, on trial */
+    int32_t *corners;    /* [corner_capacity] of the cell at hand */
+    int64_t corner_capacity;
     sinew_vtu_coding coding;
     const char *appended;     /* first byte of the appended data, or NULL */
     const char *appended_end; /* one past the last */
@@ -217,7 +228,7 @@ static sinew_scalar type_named(sinew_token token)
     return SINEW_SCALAR_NONE;
 }
 
-static bool read_appended(vtu_reader *reader, const xml_tag *tag, sinew_scalar type, sinew_vtu_array *array)
+static bool find_appended_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
 {
     int64_t offset;
     if (!reader->appended)
@@ -226,37 +237,50 @@ static bool read_appended(vtu_reader *reader, const xml_tag *tag, sinew_scalar t
         return false;
     if (offset > reader->appended_end - reader->appended)
         return sinew_text_fail(&reader->text, tag->at, "an array starts past the end of the file: it is cut short");
-    sinew_text data = reader->text;
-    data.at = reader->appended + offset;
-    return (reader->appended_base64 ? sinew_vtu_read_base64 : sinew_vtu_read_raw)(
-        &data, reader->appended_end, tag->at, &reader->coding, type, &reader->draft->allocator, array);
+    array->form = reader->appended_base64 ? SINEW_VTU_BASE64 : SINEW_VTU_RAW;
+    array->at = reader->appended + offset;
+    array->end = reader->appended_end;
+    return true;
 }
 
-/* One DataArray, whatever its encoding. */
-static bool read_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
+static bool find_inline_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
 {
     sinew_text *text = &reader->text;
-    const sinew_allocator *allocator = &reader->draft->allocator;
-    if (array->count || array->owned)
+    array->at = text->at;
+    array->end = memchr(text->at, '<', sinew_text_left(text));
+    if (!array->end)
+        return sinew_text_fail(text, tag->at, "an array does not end: the file is cut short");
+    array->form = attribute_is(tag, "format", "binary")  ? SINEW_VTU_BASE64
+                  : attribute_is(tag, "format", "ascii") ? SINEW_VTU_TEXT
+                                                         : SINEW_VTU_NONE;
+    return array->form != SINEW_VTU_NONE ||
+           sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
+}
+
+/* Where one DataArray lies and how many numbers it holds, whatever its encoding. */
+static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
+{
+    sinew_text *text = &reader->text;
+    if (array->place)
         return sinew_text_fail(text, tag->at, "a piece has this array twice");
     sinew_token name;
-    sinew_scalar type = attribute(tag, "type", &name) ? type_named(name) : SINEW_SCALAR_NONE;
-    if (type == SINEW_SCALAR_NONE)
+    *array = (sinew_vtu_array){.place = tag->at};
+    array->type = attribute(tag, "type", &name) ? type_named(name) : SINEW_SCALAR_NONE;
+    if (array->type == SINEW_SCALAR_NONE)
         return sinew_text_fail(text, tag->at, "an array has an unknown type, or none");
-    if (attribute_is(tag, "format", "appended"))
-        return read_appended(reader, tag, type, array);
-    if (tag->empty) {
-        *array = (sinew_vtu_array){.type = type};
+    bool appended = attribute_is(tag, "format", "appended");
+    if (!appended && tag->empty)
         return true;
-    }
-    const char *end = memchr(text->at, '<', sinew_text_left(text));
-    if (!end)
-        return sinew_text_fail(text, tag->at, "an array does not end: the file is cut short");
-    if (attribute_is(tag, "format", "binary"))
-        return sinew_vtu_read_base64(text, end, tag->at, &reader->coding, type, allocator, array);
-    if (attribute_is(tag, "format", "ascii"))
-        return sinew_vtu_read_text(text, end, type, allocator, array);
-    return sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
+    if (!(appended ? find_appended_array : find_inline_array)(reader, tag, array) ||
+        !sinew_vtu_measure(array, text, &reader->coding, &reader->draft->allocator))
+        return false;
+    /* Arrays may be compressed, and pieces may share appended ones. */
+    int64_t size = (int64_t)sinew_scalar_size(array->type);
+    if (reader->trial && array->count > reader->byte_budget / size)
+        return sinew_text_fail(text, tag->at, "the arrays unpack to more than %d times the file: save it as raw data",
+                               BYTES_PER_BYTE);
+    reader->byte_budget -= reader->trial ? array->count * size : 0;
+    return true;
 }
 
 /* ---- Pieces -------------------------------------------------------------------------------- */
@@ -286,10 +310,26 @@ static bool read_piece_arrays(vtu_reader *reader, vtu_piece *piece)
         if (!sinew_token_is(tag.name, "DataArray") || tag.closes)
             continue;
         sinew_vtu_array *array = in_points ? &piece->points : in_cells ? array_named(piece, &tag) : NULL;
-        if (array && !read_array(reader, &tag, array))
+        if (array && !find_array(reader, &tag, array))
             return false;
     }
     return sinew_text_fail(&reader->text, piece->at, "a <Piece> does not end: the file is cut short");
+}
+
+static sinew_vtu_stream *open_array(const vtu_reader *reader, const sinew_vtu_array *array)
+{
+    return sinew_vtu_open(array, &reader->text, &reader->coding, &reader->draft->allocator);
+}
+
+static bool take_point(sinew_vtu_stream *points, sinew_real point[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        double coordinate;
+        if (!sinew_vtu_next_real(points, &coordinate))
+            return false;
+        point[axis] = (sinew_real)coordinate;
+    }
+    return true;
 }
 
 static bool add_points(vtu_reader *reader, const vtu_piece *piece)
@@ -297,54 +337,75 @@ static bool add_points(vtu_reader *reader, const vtu_piece *piece)
     if (piece->points.count % 3 != 0 || piece->points.count / 3 != piece->point_count)
         return sinew_text_fail(&reader->text, piece->at, "%lld points are promised, but their array holds %lld numbers",
                                (long long)piece->point_count, (long long)piece->points.count);
-    if (!sinew_draft_reserve_vertices(reader->draft, piece->point_count))
+    if (!reader->trial && !sinew_draft_reserve_vertices(reader->draft, piece->point_count))
         return false;
-    for (int64_t i = 0; i < piece->point_count; i++) {
+    sinew_vtu_stream *points = open_array(reader, &piece->points);
+    bool good = points != NULL;
+    for (int64_t i = 0; good && i < piece->point_count; i++) {
         sinew_real point[3];
-        for (int axis = 0; axis < 3; axis++)
-            point[axis] = (sinew_real)sinew_vtu_real(&piece->points, 3 * i + axis);
-        if (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
-            return sinew_text_fail(&reader->text, piece->at, "point %lld of the piece is not finite", (long long)i);
-        sinew_draft_add_vertex(reader->draft, point);
+        good = take_point(points, point);
+        if (good && (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2])))
+            good = sinew_text_fail(&reader->text, piece->at, "point %lld of the piece is not finite", (long long)i);
+        if (good && !reader->trial)
+            sinew_draft_add_vertex(reader->draft, point);
     }
+    sinew_vtu_close(points);
+    return good;
+}
+
+/* The three arrays of cells, side by side. */
+typedef struct cell_streams {
+    sinew_vtu_stream *connectivity, *offsets, *types;
+    int64_t start; /* entries of the connectivity that were taken */
+} cell_streams;
+
+static bool reserve_corners(vtu_reader *reader, int64_t count)
+{
+    if (count <= reader->corner_capacity)
+        return true;
+    int32_t *grown = sinew_reallocate(&reader->draft->allocator, reader->corners, 0, (size_t)count, sizeof *grown);
+    if (!grown) {
+        sinew_fail_memory(reader->draft->error, "the corners of a cell");
+        return false;
+    }
+    reader->corners = grown;
+    reader->corner_capacity = count;
     return true;
 }
 
-/* Turns the arrays into starts and checked corners. */
-static bool gather_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base, sinew_vtk_cells *cells)
+/* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */
+static bool take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t count)
 {
-    if (!sinew_vtk_cells_allocate(cells, piece->cell_count, piece->connectivity.count, reader->draft))
+    if (!reader->trial && !reserve_corners(reader, count))
         return false;
-    cells->starts[0] = 0;
-    for (int64_t i = 0; i < piece->cell_count; i++)
-        cells->starts[i + 1] = sinew_vtu_integer(&piece->offsets, i);
-    int64_t broken = sinew_vtk_cells_broken(cells);
-    if (broken >= 0)
-        return sinew_text_fail(&reader->text, piece->at, "the offset of cell %lld is before the last or past the end",
-                               (long long)broken);
-    for (int64_t i = 0; i < piece->connectivity.count; i++) {
-        int64_t index = sinew_vtu_integer(&piece->connectivity, i);
+    for (int64_t i = 0; i < count; i++, streams->start++) {
+        int64_t index;
+        if (!sinew_vtu_next_integer(streams->connectivity, &index))
+            return false;
         if (index < 0 || index >= piece->point_count)
             return sinew_text_fail(&reader->text, piece->at,
                                    "entry %lld of the connectivity is %lld, but the piece has %lld points",
-                                   (long long)i, (long long)index, (long long)piece->point_count);
-        cells->corners[i] = (int32_t)(base + index);
+                                   (long long)streams->start, (long long)index, (long long)piece->point_count);
+        if (!reader->trial)
+            reader->corners[i] = (int32_t)(base + index);
     }
     return true;
 }
 
-static bool add_gathered(vtu_reader *reader, const vtu_piece *piece, const sinew_vtk_cells *cells)
+static bool add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t i)
 {
-    for (int64_t i = 0; i < cells->count; i++) {
-        int64_t type = sinew_vtu_integer(&piece->types, i), size = cells->starts[i + 1] - cells->starts[i];
-        sinew_vtk_verdict verdict = sinew_vtk_add_cell(reader->draft, type, cells->corners + cells->starts[i], size);
-        if (verdict == SINEW_VTK_WRONG_SIZE)
-            return sinew_text_fail(&reader->text, piece->at, "cell %lld of type %lld cannot have %lld corners",
-                                   (long long)i, (long long)type, (long long)size);
-        if (verdict == SINEW_VTK_FAILED)
-            return false;
-    }
-    return true;
+    int64_t type, end;
+    if (!sinew_vtu_next_integer(streams->types, &type) || !sinew_vtu_next_integer(streams->offsets, &end))
+        return false;
+    if (end < streams->start || end > piece->connectivity.count)
+        return sinew_text_fail(&reader->text, piece->at, "the offset of cell %lld is before the last or past the end",
+                               (long long)i);
+    int64_t size = end - streams->start;
+    if (!sinew_vtk_size_fits(type, size))
+        return sinew_text_fail(&reader->text, piece->at, "cell %lld of type %lld cannot have %lld corners",
+                               (long long)i, (long long)type, (long long)size);
+    return take_corners(reader, piece, streams, base, size) &&
+           (reader->trial || sinew_vtk_add_cell(reader->draft, type, reader->corners, size) == SINEW_VTK_ADDED);
 }
 
 static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
@@ -353,9 +414,15 @@ static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
         return sinew_text_fail(
             &reader->text, piece->at, "%lld cells are promised, but there are %lld offsets and %lld types",
             (long long)piece->cell_count, (long long)piece->offsets.count, (long long)piece->types.count);
-    sinew_vtk_cells cells = {0};
-    bool good = gather_cells(reader, piece, base, &cells) && add_gathered(reader, piece, &cells);
-    sinew_vtk_cells_release(&cells, reader->draft);
+    cell_streams streams = {0};
+    bool good = (streams.connectivity = open_array(reader, &piece->connectivity)) &&
+                (streams.offsets = open_array(reader, &piece->offsets)) &&
+                (streams.types = open_array(reader, &piece->types));
+    for (int64_t i = 0; good && i < piece->cell_count; i++)
+        good = add_cell(reader, piece, &streams, base, i);
+    sinew_vtu_close(streams.connectivity);
+    sinew_vtu_close(streams.offsets);
+    sinew_vtu_close(streams.types);
     return good;
 }
 
@@ -366,20 +433,12 @@ static bool read_piece(vtu_reader *reader, const xml_tag *tag)
     if (!attribute_count(reader, tag, "NumberOfPoints", &piece.point_count) ||
         !attribute_count(reader, tag, "NumberOfCells", &piece.cell_count))
         return false;
-    bool good = tag->empty || read_piece_arrays(reader, &piece);
-    good = good && add_points(reader, &piece) && add_cells(reader, &piece, base);
-    const sinew_allocator *allocator = &reader->draft->allocator;
-    sinew_vtu_array_release(&piece.points, allocator);
-    sinew_vtu_array_release(&piece.connectivity, allocator);
-    sinew_vtu_array_release(&piece.offsets, allocator);
-    sinew_vtu_array_release(&piece.types, allocator);
-    return good;
+    return (tag->empty || read_piece_arrays(reader, &piece)) && add_points(reader, &piece) &&
+           add_cells(reader, &piece, base);
 }
 
-static bool read_file(vtu_reader *reader)
+static bool read_pieces(vtu_reader *reader)
 {
-    if (!find_appended(reader) || !read_root(reader))
-        return false;
     xml_tag tag;
     bool found = false;
     while (next_tag(reader, &tag)) {
@@ -397,7 +456,15 @@ static bool read_vtu(const sinew_source *source, sinew_draft *draft)
     vtu_reader reader = {.draft = draft};
     if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
         return false;
-    bool good = read_file(&reader);
+    reader.byte_budget = (int64_t)source->size * BYTES_PER_BYTE + BYTES_FREE;
+    bool good = find_appended(&reader) && read_root(&reader);
+    const char *pieces = reader.text.at;
+    reader.trial = true;
+    good = good && read_pieces(&reader);
+    reader.trial = false;
+    reader.text.at = pieces;
+    good = good && read_pieces(&reader);
+    sinew_release(&draft->allocator, reader.corners);
     sinew_text_close(&reader.text);
     return good;
 }

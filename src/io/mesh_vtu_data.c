@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_vtu_data.c: decodes one array of a VTK XML file.
+ * mesh_vtu_data.c: decodes the arrays of a VTK XML file.
  *
  * Source: "VTK file formats" (the VTK user's guide) and vtkXMLWriter. Plain: [bytes] data. Compressed: [blocks] [size
  * of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain array is one run, a
- * compressed one two: the header, padded by itself, then the data. Nothing is allocated for a size that the bytes at
- * hand cannot hold: deflate shrinks by at most 1032 to 1 (zlib's technical notes).
+ * compressed one two: the header, padded by itself, then the data. Nothing is allocated but the header of a compressed
+ * array, which lies in the file: deflate shrinks by at most 1032 to 1 (zlib's technical notes).
  */
 #include "io/mesh_vtu_data.h"
 
@@ -15,214 +15,20 @@
 #include "io/mesh_base64.h"
 
 enum {
-    DEFLATE_RATIO_MAX = 1032
+    DEFLATE_RATIO_MAX = 1032,
+    CHUNK_SIZE = 8192, /* whole numbers of any type */
+    PACKED_SIZE = 4096
 };
 
-/* Where encoded bytes come from. */
-typedef struct byte_span {
+/* Where encoded bytes come from; base64 gives three at a time, so that up to two wait for the next call. */
+typedef struct byte_source {
     const char *at;
     const char *end;
-} byte_span;
-
-typedef struct vtu_decoder {
-    const sinew_text *text;
-    const char *place;
-    const sinew_vtu_coding *coding;
-    const sinew_allocator *allocator;
-} vtu_decoder;
-
-void sinew_vtu_array_release(sinew_vtu_array *array, const sinew_allocator *allocator)
-{
-    sinew_release(allocator, array->owned);
-    *array = (sinew_vtu_array){0};
-}
-
-double sinew_vtu_real(const sinew_vtu_array *array, int64_t i)
-{
-    return sinew_scalar_real(array->type, array->bytes + (size_t)i * sinew_scalar_size(array->type), array->swap);
-}
-
-int64_t sinew_vtu_integer(const sinew_vtu_array *array, int64_t i)
-{
-    return sinew_scalar_integer(array->type, array->bytes + (size_t)i * sinew_scalar_size(array->type), array->swap);
-}
-
-static void *allocate_bytes(const vtu_decoder *decoder, size_t size)
-{
-    void *bytes = sinew_allocate(decoder->allocator, size, 1);
-    if (!bytes)
-        sinew_fail_memory(decoder->text->error, "an array of the file");
-    return bytes;
-}
-
-static bool fail(const vtu_decoder *decoder, const char *reason)
-{
-    return sinew_text_fail(decoder->text, decoder->place, "%s", reason);
-}
-
-/* ---- Text ---------------------------------------------------------------------------------- */
-
-/* Puts one number behind the others; there is room. */
-static bool take_number(sinew_text *text, sinew_vtu_array *array)
-{
-    unsigned char *slot = (unsigned char *)array->owned + 8 * (size_t)array->count++;
-    if (array->type == SINEW_SCALAR_DOUBLE) {
-        double number;
-        if (!sinew_text_real(text, "a number", &number))
-            return false;
-        memcpy(slot, &number, sizeof number);
-    } else {
-        int64_t number;
-        if (!sinew_text_integer(text, INT64_MIN, INT64_MAX, "a whole number", &number))
-            return false;
-        memcpy(slot, &number, sizeof number);
-    }
-    return true;
-}
-
-/* Words between start and end. */
-static size_t count_words(const char *start, const char *end)
-{
-    size_t words = 0;
-    bool inside = false;
-    for (const char *c = start; c < end; c++) {
-        bool space = *c == ' ' || (*c >= '\t' && *c <= '\r');
-        words += !space && !inside;
-        inside = !space;
-    }
-    return words;
-}
-
-bool sinew_vtu_read_text(sinew_text *text, const char *end, sinew_scalar type, const sinew_allocator *allocator,
-                         sinew_vtu_array *array)
-{
-    const char *start = text->at, *file_end = text->end;
-    size_t count = count_words(start, end);
-    *array = (sinew_vtu_array){.type = sinew_scalar_is_integer(type) ? SINEW_SCALAR_INT64 : SINEW_SCALAR_DOUBLE};
-    array->owned = sinew_allocate(allocator, count, 8);
-    if (!array->owned) {
-        sinew_fail_memory(text->error, "an array of the file");
-        return false;
-    }
-    array->bytes = array->owned;
-    text->end = end;
-    bool good = true;
-    while (good && (size_t)array->count < count)
-        good = take_number(text, array);
-    text->at = start;
-    text->end = file_end;
-    if (!good)
-        sinew_vtu_array_release(array, allocator);
-    return good;
-}
-
-/* ---- Bytes, raw or base64 ------------------------------------------------------------------ */
-
-/* Most bytes that the span can still give. */
-static size_t bytes_left(byte_span span, bool base64)
-{
-    size_t length = (size_t)(span.end - span.at);
-    return base64 ? sinew_base64_capacity(length) : length;
-}
-
-static bool take_bytes(byte_span *span, bool base64, unsigned char *out, size_t size)
-{
-    if (base64)
-        return sinew_base64_decode(&span->at, span->end, out, size);
-    if (size > (size_t)(span->end - span->at))
-        return false;
-    memcpy(out, span->at, size);
-    span->at += size;
-    return true;
-}
-
-static int64_t header_word(const vtu_decoder *decoder, const unsigned char *header, int64_t i)
-{
-    sinew_scalar type = decoder->coding->header_type;
-    return sinew_scalar_integer(type, header + (size_t)i * sinew_scalar_size(type), decoder->coding->swap);
-}
-
-static bool set_count(const vtu_decoder *decoder, sinew_vtu_array *array, size_t size)
-{
-    size_t each = sinew_scalar_size(array->type);
-    array->count = (int64_t)(size / each);
-    return size % each == 0 || fail(decoder, "an array does not hold a whole number of values");
-}
-
-/* ---- Not compressed ------------------------------------------------------------------------ */
-
-/* A base64 run holds the header and the data together; the data start where the header ends, on no group border. */
-static bool read_plain_base64(const vtu_decoder *decoder, byte_span span, sinew_vtu_array *array)
-{
-    size_t header_size = sinew_scalar_size(decoder->coding->header_type);
-    unsigned char header[8];
-    byte_span peek = span;
-    if (!sinew_base64_decode(&peek.at, peek.end, header, header_size))
-        return fail(decoder, "an array lacks its byte count: the base64 text is broken or cut short");
-    int64_t size = header_word(decoder, header, 0);
-    if (size < 0 || (uint64_t)size > bytes_left(span, true))
-        return fail(decoder, "an array promises more bytes than its text holds");
-    array->owned = allocate_bytes(decoder, header_size + (size_t)size);
-    if (!array->owned)
-        return false;
-    if (!sinew_base64_decode(&span.at, span.end, array->owned, header_size + (size_t)size))
-        return fail(decoder, "the base64 text of an array is broken or cut short");
-    array->bytes = (unsigned char *)array->owned + header_size;
-    return set_count(decoder, array, (size_t)size);
-}
-
-/* Raw bytes stay where they are. */
-static bool read_plain_raw(const vtu_decoder *decoder, byte_span span, sinew_vtu_array *array)
-{
-    size_t header_size = sinew_scalar_size(decoder->coding->header_type);
-    unsigned char header[8];
-    if (!take_bytes(&span, false, header, header_size))
-        return fail(decoder, "an array starts past the end of the appended data");
-    int64_t size = header_word(decoder, header, 0);
-    if (size < 0 || (uint64_t)size > bytes_left(span, false))
-        return fail(decoder, "an array promises more bytes than the appended data hold: the file is cut short");
-    array->bytes = (const unsigned char *)span.at;
-    return set_count(decoder, array, (size_t)size);
-}
-
-/* ---- Compressed ---------------------------------------------------------------------------- */
-
-static void *zlib_allocate(void *allocator, unsigned count, unsigned size)
-{
-    return sinew_allocate(allocator, count, size);
-}
-
-static void zlib_release(void *allocator, void *memory)
-{
-    sinew_release(allocator, memory);
-}
-
-/* True when the block unpacks to exactly `size` bytes. */
-static bool unpack_block(const vtu_decoder *decoder, const unsigned char *packed, size_t packed_size,
-                         unsigned char *out, size_t size)
-{
-    sinew_allocator allocator = *decoder->allocator;
-    z_stream stream = {.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = &allocator};
-    if (packed_size > UINT32_MAX || size > UINT32_MAX)
-        return fail(decoder, "a compressed block is larger than 4 GiB");
-    int status = inflateInit(&stream);
-    if (status != Z_OK) {
-        sinew_fail_memory(decoder->text->error, "unpacking an array");
-        return false;
-    }
-    stream.next_in = (unsigned char *)packed;
-    stream.avail_in = (unsigned)packed_size;
-    stream.next_out = out;
-    stream.avail_out = (unsigned)size;
-    status = inflate(&stream, Z_FINISH);
-    bool whole = status == Z_STREAM_END && stream.avail_out == 0;
-    inflateEnd(&stream);
-    if (status == Z_MEM_ERROR) {
-        sinew_fail_memory(decoder->text->error, "unpacking an array");
-        return false;
-    }
-    return whole || fail(decoder, "a compressed block of an array is damaged");
-}
+    bool base64;
+    bool run_ended; /* padding came */
+    unsigned char spare[3];
+    int spare_count;
+} byte_source;
 
 /* The sizes in the header of a compressed array. */
 typedef struct packed_layout {
@@ -234,120 +40,400 @@ typedef struct packed_layout {
     size_t size; /* unpacked, of all */
 } packed_layout;
 
+struct sinew_vtu_stream {
+    sinew_allocator allocator;
+    const sinew_vtu_array *array;
+    sinew_vtu_coding coding;
+    sinew_text text; /* at the next number of a text, and where errors go */
+    byte_source source;
+    size_t left; /* bytes of the array that are not in the chunk yet */
+    size_t used, filled;
+    unsigned char chunk[CHUNK_SIZE];
+    /* The rest serves compressed arrays. */
+    packed_layout layout;
+    z_stream zlib;
+    bool zlib_open;
+    int64_t block;      /* at hand */
+    size_t block_left;  /* unpacked bytes of it that are to come */
+    size_t packed_left; /* packed bytes of it that zlib has not been given */
+    unsigned char packed[PACKED_SIZE];
+};
+
+static bool fail(const sinew_text *text, const sinew_vtu_array *array, const char *reason)
+{
+    return sinew_text_fail(text, array->place, "%s", reason);
+}
+
+static bool fail_memory(const sinew_text *text)
+{
+    sinew_fail_memory(text->error, "an array of the file");
+    return false;
+}
+
+/* ---- Bytes, raw or base64 ------------------------------------------------------------------ */
+
+/* Most bytes that the source can still give. */
+static size_t bytes_left(const byte_source *source)
+{
+    size_t length = (size_t)(source->end - source->at);
+    return source->base64 ? sinew_base64_capacity(length) + (size_t)source->spare_count : length;
+}
+
+static bool take_base64(byte_source *source, unsigned char *out, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        if (source->spare_count == 0) {
+            int count = source->run_ended ? 0 : sinew_base64_group(&source->at, source->end, source->spare);
+            if (count == 0)
+                return false;
+            source->run_ended = count < 3;
+            source->spare_count = count;
+        }
+        size_t count = (size_t)source->spare_count < size - done ? (size_t)source->spare_count : size - done;
+        memcpy(out + done, source->spare, count);
+        source->spare_count -= (int)count;
+        memmove(source->spare, source->spare + count, (size_t)source->spare_count);
+        done += count;
+    }
+    return true;
+}
+
+static bool take_bytes(byte_source *source, unsigned char *out, size_t size)
+{
+    if (source->base64)
+        return take_base64(source, out, size);
+    if (size > (size_t)(source->end - source->at))
+        return false;
+    memcpy(out, source->at, size);
+    source->at += size;
+    return true;
+}
+
+/* What follows is a run of base64 by itself. */
+static void next_run(byte_source *source)
+{
+    source->spare_count = 0;
+    source->run_ended = false;
+}
+
+static int64_t header_word(const sinew_vtu_coding *coding, const unsigned char *header, int64_t i)
+{
+    return sinew_scalar_integer(coding->header_type, header + (size_t)i * sinew_scalar_size(coding->header_type),
+                                coding->swap);
+}
+
+static byte_source source_of(const sinew_vtu_array *array)
+{
+    return (byte_source){.at = array->at, .end = array->end, .base64 = array->form == SINEW_VTU_BASE64};
+}
+
+/* ---- Headers ------------------------------------------------------------------------------- */
+
+static bool read_plain_header(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                              byte_source *source, size_t *size)
+{
+    unsigned char header[8];
+    if (!take_bytes(source, header, sinew_scalar_size(coding->header_type)))
+        return fail(text, array,
+                    source->base64 ? "an array lacks its byte count: the base64 text is broken or cut short"
+                                   : "an array starts past the end of the appended data");
+    int64_t promised = header_word(coding, header, 0);
+    if (promised < 0 || (uint64_t)promised > bytes_left(source))
+        return fail(text, array,
+                    source->base64 ? "an array promises more bytes than its text holds"
+                                   : "an array promises more bytes than the appended data hold: the file is cut short");
+    *size = (size_t)promised;
+    return true;
+}
+
 /* Adds up the sizes, refusing what cannot be. */
-static bool check_layout(const vtu_decoder *decoder, packed_layout *layout, size_t left)
+static bool check_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                         packed_layout *layout, size_t left)
 {
     for (int64_t i = 0; i < layout->blocks; i++) {
-        int64_t packed = header_word(decoder, layout->header, 3 + i);
+        int64_t packed = header_word(coding, layout->header, 3 + i);
         int64_t unpacked = i + 1 < layout->blocks ? layout->block_size : layout->last_size;
         if (packed < 0 || (uint64_t)packed > left - layout->packed_size)
-            return fail(decoder, "a compressed array promises more bytes than the file holds: it is cut short");
+            return fail(text, array, "a compressed array promises more bytes than the file holds: it is cut short");
         if (unpacked < 0 || unpacked / DEFLATE_RATIO_MAX > packed)
-            return fail(decoder, "a compressed array promises more than its bytes can unpack to");
+            return fail(text, array, "a compressed array promises more than its bytes can unpack to");
         layout->packed_size += (size_t)packed;
         layout->size += (size_t)unpacked;
     }
     return true;
 }
 
-static bool read_layout(const vtu_decoder *decoder, byte_span *span, bool base64, packed_layout *layout)
+/* The header is to be released, whatever is returned. */
+static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                        const sinew_allocator *allocator, byte_source *source, packed_layout *layout)
 {
-    size_t word = sinew_scalar_size(decoder->coding->header_type);
+    size_t word = sinew_scalar_size(coding->header_type);
     unsigned char first[24];
-    byte_span peek = *span;
+    byte_source peek = *source;
     *layout = (packed_layout){0};
     /* No blocks at all is one word, or three. */
-    if (!take_bytes(&peek, base64, first, word))
-        return fail(decoder, "a compressed array lacks its header");
-    layout->blocks = header_word(decoder, first, 0);
+    if (!take_bytes(&peek, first, word))
+        return fail(text, array, "a compressed array lacks its header");
+    layout->blocks = header_word(coding, first, 0);
     if (layout->blocks == 0)
         return true;
-    peek = *span;
-    if (layout->blocks < 0 || (uint64_t)layout->blocks > bytes_left(peek, base64) / word ||
-        !take_bytes(&peek, base64, first, 3 * word))
-        return fail(decoder, "a compressed array promises more blocks than the file holds");
-    layout->block_size = header_word(decoder, first, 1);
-    layout->last_size = header_word(decoder, first, 2);
+    if (layout->blocks < 0 || (uint64_t)layout->blocks > bytes_left(source) / word ||
+        !take_bytes(&peek, first + word, 2 * word))
+        return fail(text, array, "a compressed array promises more blocks than the file holds");
+    layout->block_size = header_word(coding, first, 1);
+    layout->last_size = header_word(coding, first, 2);
     if (layout->last_size == 0)
         layout->last_size = layout->block_size;
     size_t header_size = (size_t)(3 + layout->blocks) * word;
-    layout->header = allocate_bytes(decoder, header_size);
+    layout->header = sinew_allocate(allocator, header_size, 1);
     if (!layout->header)
-        return false;
-    if (!take_bytes(span, base64, layout->header, header_size))
-        return fail(decoder, "the header of a compressed array is broken or cut short");
-    return check_layout(decoder, layout, bytes_left(*span, base64));
+        return fail_memory(text);
+    if (!take_bytes(source, layout->header, header_size))
+        return fail(text, array, "the header of a compressed array is broken or cut short");
+    next_run(source);
+    return check_layout(array, text, coding, layout, bytes_left(source));
 }
 
-static bool unpack_blocks(const vtu_decoder *decoder, const packed_layout *layout, const unsigned char *packed,
-                          unsigned char *out)
+/* Words between start and end. */
+static int64_t count_words(const char *start, const char *end)
 {
-    for (int64_t i = 0; i < layout->blocks; i++) {
-        size_t packed_size = (size_t)header_word(decoder, layout->header, 3 + i);
-        size_t size = (size_t)(i + 1 < layout->blocks ? layout->block_size : layout->last_size);
-        if (!unpack_block(decoder, packed, packed_size, out, size))
+    int64_t words = 0;
+    bool inside = false;
+    for (const char *c = start; c < end; c++) {
+        bool space = *c == ' ' || (*c >= '\t' && *c <= '\r');
+        words += !space && !inside;
+        inside = !space;
+    }
+    return words;
+}
+
+bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                       const sinew_allocator *allocator)
+{
+    size_t size = 0;
+    byte_source source = source_of(array);
+    if (array->form == SINEW_VTU_TEXT) {
+        array->count = count_words(array->at, array->end);
+        return true;
+    }
+    if (coding->compressed) {
+        packed_layout layout;
+        bool good = read_layout(array, text, coding, allocator, &source, &layout);
+        size = layout.size;
+        sinew_release(allocator, layout.header);
+        if (!good)
             return false;
-        packed += packed_size;
-        out += size;
+    } else if (!read_plain_header(array, text, coding, &source, &size)) {
+        return false;
+    }
+    size_t each = sinew_scalar_size(array->type);
+    array->count = (int64_t)(size / each);
+    return size % each == 0 || fail(text, array, "an array does not hold a whole number of values");
+}
+
+/* ---- Compressed bytes ---------------------------------------------------------------------- */
+
+static void *zlib_allocate(void *allocator, unsigned count, unsigned size)
+{
+    return sinew_allocate(allocator, count, size);
+}
+
+static void zlib_release(void *allocator, void *memory)
+{
+    sinew_release(allocator, memory);
+}
+
+static bool fail_block(const sinew_vtu_stream *stream, int status)
+{
+    if (status != Z_MEM_ERROR)
+        return fail(&stream->text, stream->array, "a compressed block of an array is damaged");
+    sinew_fail_memory(stream->text.error, "unpacking an array");
+    return false;
+}
+
+static bool open_zlib(sinew_vtu_stream *stream)
+{
+    stream->zlib = (z_stream){.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = &stream->allocator};
+    stream->zlib_open = inflateInit(&stream->zlib) == Z_OK;
+    return stream->zlib_open || fail_block(stream, Z_MEM_ERROR);
+}
+
+/* The sizes of the block at hand. */
+static void start_block(sinew_vtu_stream *stream)
+{
+    const packed_layout *layout = &stream->layout;
+    bool last = stream->block + 1 == layout->blocks;
+    stream->block_left = (size_t)(last ? layout->last_size : layout->block_size);
+    stream->packed_left = (size_t)header_word(&stream->coding, layout->header, 3 + stream->block);
+    stream->zlib.avail_in = 0;
+}
+
+static bool feed_zlib(sinew_vtu_stream *stream)
+{
+    if (stream->zlib.avail_in > 0 || stream->packed_left == 0)
+        return true;
+    size_t size = stream->packed_left < PACKED_SIZE ? stream->packed_left : PACKED_SIZE;
+    if (!take_bytes(&stream->source, stream->packed, size))
+        return fail(&stream->text, stream->array, "the base64 text of an array is broken or cut short");
+    stream->packed_left -= size;
+    stream->zlib.next_in = stream->packed;
+    stream->zlib.avail_in = (unsigned)size;
+    return true;
+}
+
+/* Takes `size` bytes of the block; with 0 the end of the block, which must be all that is left of it. */
+static bool inflate_bytes(sinew_vtu_stream *stream, unsigned char *out, size_t size)
+{
+    unsigned char beyond;
+    stream->zlib.next_out = size ? out : &beyond;
+    stream->zlib.avail_out = size ? (unsigned)size : 1;
+    for (;;) {
+        if (!feed_zlib(stream))
+            return false;
+        bool last = stream->packed_left == 0;
+        int status = inflate(&stream->zlib, Z_NO_FLUSH);
+        if (size == 0 && status == Z_STREAM_END && stream->zlib.avail_out == 1 && last)
+            return true;
+        if (size > 0 && stream->zlib.avail_out == 0 && (status == Z_OK || status == Z_STREAM_END))
+            return true;
+        /* Z_BUF_ERROR: it wants more bytes, of which there are none when the last were given. */
+        bool hungry = (status == Z_OK || status == Z_BUF_ERROR) && stream->zlib.avail_out > 0 && !last;
+        if (!hungry || stream->zlib.avail_in > 0)
+            return fail_block(stream, status);
+    }
+}
+
+static bool end_block(sinew_vtu_stream *stream)
+{
+    if (!inflate_bytes(stream, NULL, 0))
+        return false;
+    inflateReset(&stream->zlib);
+    if (++stream->block < stream->layout.blocks)
+        start_block(stream);
+    return true;
+}
+
+static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t size)
+{
+    while (size > 0) {
+        size_t count = size < stream->block_left ? size : stream->block_left;
+        if (count > 0 && !inflate_bytes(stream, out, count))
+            return false;
+        stream->block_left -= count;
+        out += count;
+        size -= count;
+        if (stream->block_left == 0 && !end_block(stream))
+            return false;
     }
     return true;
 }
 
-static bool unpack_array(const vtu_decoder *decoder, byte_span span, bool base64, const packed_layout *layout,
-                         sinew_vtu_array *array)
+/* ---- Streams ------------------------------------------------------------------------------- */
+
+/* Past the header of the array. */
+static bool start(sinew_vtu_stream *stream)
 {
-    unsigned char *copy = NULL;
-    const unsigned char *packed = (const unsigned char *)span.at;
-    if (base64) {
-        packed = copy = allocate_bytes(decoder, layout->packed_size);
-        if (!copy)
-            return false;
+    const sinew_vtu_array *array = stream->array;
+    if (array->form == SINEW_VTU_NONE)
+        return true;
+    if (array->form == SINEW_VTU_TEXT) {
+        stream->text.at = array->at;
+        stream->text.end = array->end;
+        return true;
     }
-    bool good = !base64 || sinew_base64_decode(&span.at, span.end, copy, layout->packed_size) ||
-                fail(decoder, "the base64 text of an array is broken or cut short");
-    if (good) {
-        array->owned = allocate_bytes(decoder, layout->size);
-        array->bytes = array->owned;
-        good = array->owned && unpack_blocks(decoder, layout, packed, array->owned) &&
-               set_count(decoder, array, layout->size);
+    if (!stream->coding.compressed)
+        return read_plain_header(array, &stream->text, &stream->coding, &stream->source, &stream->left);
+    if (!read_layout(array, &stream->text, &stream->coding, &stream->allocator, &stream->source, &stream->layout) ||
+        !open_zlib(stream))
+        return false;
+    stream->left = stream->layout.size;
+    if (stream->layout.blocks > 0)
+        start_block(stream);
+    return true;
+}
+
+sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                                 const sinew_allocator *allocator)
+{
+    sinew_vtu_stream *stream = sinew_allocate_zero(allocator, 1, sizeof *stream);
+    if (!stream) {
+        fail_memory(text);
+        return NULL;
     }
-    sinew_release(decoder->allocator, copy);
+    stream->allocator = *allocator;
+    stream->array = array;
+    stream->coding = *coding;
+    stream->text = *text;
+    stream->source = source_of(array);
+    if (start(stream))
+        return stream;
+    sinew_vtu_close(stream);
+    return NULL;
+}
+
+void sinew_vtu_close(sinew_vtu_stream *stream)
+{
+    if (!stream)
+        return;
+    if (stream->zlib_open)
+        inflateEnd(&stream->zlib);
+    const sinew_allocator allocator = stream->allocator;
+    sinew_release(&allocator, stream->layout.header);
+    sinew_release(&allocator, stream);
+}
+
+static bool refill(sinew_vtu_stream *stream)
+{
+    size_t size = stream->left < CHUNK_SIZE ? stream->left : CHUNK_SIZE;
+    if (size == 0)
+        return fail(&stream->text, stream->array, "an array ends too early");
+    bool good = stream->coding.compressed
+                    ? take_unpacked(stream, stream->chunk, size)
+                    : take_bytes(&stream->source, stream->chunk, size) ||
+                          fail(&stream->text, stream->array, "the base64 text of an array is broken or cut short");
+    stream->left -= size;
+    stream->used = 0;
+    stream->filled = size;
     return good;
 }
 
-static bool read_packed(const vtu_decoder *decoder, byte_span span, bool base64, sinew_vtu_array *array)
+static const unsigned char *next_bytes(sinew_vtu_stream *stream)
 {
-    packed_layout layout;
-    bool good = read_layout(decoder, &span, base64, &layout);
-    if (good && layout.blocks > 0)
-        good = unpack_array(decoder, span, base64, &layout, array);
-    sinew_release(decoder->allocator, layout.header);
-    return good;
+    if (stream->used == stream->filled && !refill(stream))
+        return NULL;
+    const unsigned char *bytes = stream->chunk + stream->used;
+    stream->used += sinew_scalar_size(stream->array->type);
+    return bytes;
 }
 
-/* ---- Entry points -------------------------------------------------------------------------- */
-
-bool sinew_vtu_read_base64(const sinew_text *text, const char *end, const char *place, const sinew_vtu_coding *coding,
-                           sinew_scalar type, const sinew_allocator *allocator, sinew_vtu_array *array)
+bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value)
 {
-    vtu_decoder decoder = {text, place, coding, allocator};
-    byte_span span = {text->at, end};
-    *array = (sinew_vtu_array){.type = type, .swap = coding->swap};
-    bool good =
-        coding->compressed ? read_packed(&decoder, span, true, array) : read_plain_base64(&decoder, span, array);
-    if (!good)
-        sinew_vtu_array_release(array, allocator);
-    return good;
+    sinew_scalar type = stream->array->type;
+    if (stream->array->form != SINEW_VTU_TEXT) {
+        const unsigned char *bytes = next_bytes(stream);
+        *value = bytes ? sinew_scalar_real(type, bytes, stream->coding.swap) : 0;
+        return bytes != NULL;
+    }
+    int64_t whole;
+    if (!sinew_scalar_is_integer(type))
+        return sinew_text_real(&stream->text, "a number", value);
+    if (!sinew_text_integer(&stream->text, INT64_MIN, INT64_MAX, "a whole number", &whole))
+        return false;
+    *value = (double)whole;
+    return true;
 }
 
-bool sinew_vtu_read_raw(const sinew_text *text, const char *end, const char *place, const sinew_vtu_coding *coding,
-                        sinew_scalar type, const sinew_allocator *allocator, sinew_vtu_array *array)
+bool sinew_vtu_next_integer(sinew_vtu_stream *stream, int64_t *value)
 {
-    vtu_decoder decoder = {text, place, coding, allocator};
-    byte_span span = {text->at, end};
-    *array = (sinew_vtu_array){.type = type, .swap = coding->swap};
-    bool good = coding->compressed ? read_packed(&decoder, span, false, array) : read_plain_raw(&decoder, span, array);
-    if (!good)
-        sinew_vtu_array_release(array, allocator);
-    return good;
+    sinew_scalar type = stream->array->type;
+    if (stream->array->form != SINEW_VTU_TEXT) {
+        const unsigned char *bytes = next_bytes(stream);
+        *value = bytes ? sinew_scalar_integer(type, bytes, stream->coding.swap) : -1;
+        return bytes != NULL;
+    }
+    double real;
+    if (sinew_scalar_is_integer(type))
+        return sinew_text_integer(&stream->text, INT64_MIN, INT64_MAX, "a whole number", value);
+    *value = -1;
+    return sinew_text_real(&stream->text, "a number", &real);
 }

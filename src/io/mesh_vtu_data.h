@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * mesh_vtu_data.h: the arrays of VTK XML files, however they are encoded: text, base64 or raw bytes, zlib or not.
+ *
+ * An array is where its bytes lie; a stream hands out its numbers one after the other and unpacks a few kilobytes at a
+ * time. So a file can be gone through once to see whether it is sound, whatever sizes it promises, before anything is
+ * made from it.
  */
 #ifndef SINEW_MESH_VTU_DATA_H
 #define SINEW_MESH_VTU_DATA_H
@@ -15,27 +19,35 @@ typedef struct sinew_vtu_coding {
     bool compressed;          /* zlib */
 } sinew_vtu_coding;
 
-/* Numbers of one type, one after the other. */
+typedef enum sinew_vtu_form {
+    SINEW_VTU_NONE, /* there is no such array: it holds no numbers */
+    SINEW_VTU_TEXT,
+    SINEW_VTU_BASE64,
+    SINEW_VTU_RAW
+} sinew_vtu_form;
+
+/* Numbers of one type, one after the other, somewhere in the file. */
 typedef struct sinew_vtu_array {
+    sinew_vtu_form form;
     sinew_scalar type;
-    bool swap;
-    int64_t count;
-    const unsigned char *bytes; /* [count * size of type] */
-    void *owned;                /* released with the array; NULL when the bytes lie in the file */
+    const char *place; /* its tag, for errors */
+    const char *at;    /* its first byte */
+    const char *end;   /* no byte from here on belongs to it */
+    int64_t count;     /* of numbers; set by sinew_vtu_measure */
 } sinew_vtu_array;
 
-void sinew_vtu_array_release(sinew_vtu_array *array, const sinew_allocator *allocator);
+/* Finds the count from the header of the array, or from its words, and holds it against the bytes at hand. */
+bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                       const sinew_allocator *allocator);
 
-/* Each reads from text->at on, looks no further than `end`, and leaves text->at where it was. An error names the line
- * of the number (text) or of `place`. Text is turned into doubles (real types) or 64-bit integers (others). */
-bool sinew_vtu_read_text(sinew_text *text, const char *end, sinew_scalar type, const sinew_allocator *allocator,
-                         sinew_vtu_array *array);
-bool sinew_vtu_read_base64(const sinew_text *text, const char *end, const char *place, const sinew_vtu_coding *coding,
-                           sinew_scalar type, const sinew_allocator *allocator, sinew_vtu_array *array);
-bool sinew_vtu_read_raw(const sinew_text *text, const char *end, const char *place, const sinew_vtu_coding *coding,
-                        sinew_scalar type, const sinew_allocator *allocator, sinew_vtu_array *array);
+typedef struct sinew_vtu_stream sinew_vtu_stream;
 
-double sinew_vtu_real(const sinew_vtu_array *array, int64_t i);
-int64_t sinew_vtu_integer(const sinew_vtu_array *array, int64_t i);
+/* At the first number of a measured array; NULL with the error written. The text must outlive the stream. */
+sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
+                                 const sinew_allocator *allocator);
+void sinew_vtu_close(sinew_vtu_stream *stream); /* NULL is fine */
+/* At most `count` times; false with the error written where the bytes are broken. Real numbers are no integers: -1. */
+bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);
+bool sinew_vtu_next_integer(sinew_vtu_stream *stream, int64_t *value);
 
 #endif

@@ -141,9 +141,11 @@ static bool build_scene(sinew_reader *reader)
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
     if (!read_texts(reader) || !create_world(reader))
         return false;
-    reader->bodies = sinew_reader_allocate(reader, (size_t)sinew_node_count(bodies), sizeof *reader->bodies, "bodies");
-    if (!reader->bodies)
+    reader->bodies = json_object();
+    if (!reader->bodies) {
+        sinew_fail_memory(reader->error, "the names of bodies");
         return false;
+    }
     for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
         if (!sinew_reader_body(reader, entry))
             return false;
@@ -181,7 +183,7 @@ sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_
         sinew_scene_destroy(scene);
         scene = NULL;
     }
-    sinew_release(&reader.allocator, reader.bodies);
+    json_decref(reader.bodies);
     sinew_tree_free(&reader.tree);
     return scene;
 }

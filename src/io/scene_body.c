@@ -288,11 +288,13 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
 static bool name_body(sinew_reader *reader, const sinew_node *node, sinew_body body)
 {
     const sinew_node *name = sinew_node_get(node, "name");
-    for (int32_t i = 0; name && i < reader->body_count; i++)
-        if (reader->bodies[i].name && strcmp(reader->bodies[i].name, sinew_node_text(name)) == 0)
-            return sinew_tree_fail(&reader->tree, name, "bodies[%d] has the same name", i);
-    reader->bodies[reader->body_count++] = (sinew_named_body){sinew_node_text(name), body};
-    return true;
+    const json_t *other = name ? json_object_get(reader->bodies, sinew_node_text(name)) : NULL;
+    if (other)
+        return sinew_tree_fail(&reader->tree, name, "bodies[%d] has the same name", (int)json_integer_value(other));
+    if (!name || json_object_set_new(reader->bodies, sinew_node_text(name), json_integer(body.index)) == 0)
+        return true;
+    sinew_fail_memory(reader->error, "the names of bodies");
+    return false;
 }
 
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)

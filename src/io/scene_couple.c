@@ -248,14 +248,17 @@ static bool find_pairs(sinew_reader *reader, const sinew_node *node, const sinew
 
 static bool find_body(sinew_reader *reader, const sinew_node *name, sinew_body *body)
 {
-    const char *names[64];
+    const json_t *found = json_object_get(reader->bodies, sinew_node_text(name));
+    if (found) {
+        *body = (sinew_body){(int32_t)json_integer_value(found)};
+        return true;
+    }
+    const char *names[64], *candidate;
+    json_t *unused;
     int32_t count = 0;
-    for (int32_t i = 0; i < reader->body_count; i++) {
-        const char *candidate = reader->bodies[i].name;
-        *body = reader->bodies[i].body;
-        if (candidate && strcmp(candidate, sinew_node_text(name)) == 0)
-            return true;
-        if (candidate && count < 64)
+    json_object_foreach(reader->bodies, candidate, unused)
+    {
+        if (count < 64)
             names[count++] = candidate;
     }
     const char *nearest = sinew_nearest_name(sinew_node_text(name), names, count);

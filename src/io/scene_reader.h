@@ -19,19 +19,13 @@ struct sinew_scene {
     sinew_real time_step;
 };
 
-typedef struct sinew_named_body {
-    const char *name; /* NULL when it has none */
-    sinew_body body;
-} sinew_named_body;
-
 typedef struct sinew_reader {
     sinew_allocator allocator;
     sinew_tree tree;
     sinew_error *error; /* never NULL */
     const char *path;   /* of the scene file; what it names is relative to its folder */
     sinew_scene *scene;
-    sinew_named_body *bodies; /* [body_count] */
-    int32_t body_count;
+    json_t *bodies; /* names of bodies, each with its number; owned */
 } sinew_reader;
 
 /* Reads a scene from memory; def->path is used for messages and for the folder of meshes. */

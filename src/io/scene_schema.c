@@ -255,6 +255,8 @@ static void define(schema *s, const sinew_shape *shape)
 
 size_t sinew_scene_schema(char *text, size_t size)
 {
+    if (!SINEW_ASSERT(text || size == 0))
+        return 0;
     schema s = {.definitions = json_object()};
     define(&s, &sinew_selection_shape);
     json_t *root = json_pack("{s: s, s: s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",

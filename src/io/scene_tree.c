@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/input.h"
 #include "io/scene_words.h"
 #include "sinew/sinew.h"
 
@@ -181,6 +182,11 @@ bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size)
 {
     json_error_t wrong;
     bool memory = true;
+    if (sinew_json_cost(text, size, sizeof(sinew_node)) > sinew_json_budget(size)) {
+        sinew_fail(tree->error, SINEW_ERROR_FORMAT, "%s: has too many values for its size; put lists in files",
+                   tree->path);
+        return false;
+    }
     tree->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     json_t *json = tree->locale ? load_json(text, size, JSON_REJECT_DUPLICATES, &wrong, &memory) : NULL;
     bool good = json && build_nodes(tree, json, text, size);

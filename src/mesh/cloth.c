@@ -126,10 +126,11 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
     }
     if (!cloth_fits(def, error))
         return NULL;
-    int64_t nx = def->vertices[0], ny = def->vertices[1], cells = (nx - 1) * (ny - 1);
+    /* Counts of what sinew_mesh_allocate refuses for its vertices would leave 64 bits: 4 nx ny. */
+    int64_t nx = def->vertices[0], ny = def->vertices[1], cells = nx * ny > INT32_MAX ? 0 : (nx - 1) * (ny - 1);
     int64_t diagonals = def->diagonals == SINEW_DIAGONALS_CROSS ? 2 * cells : cells;
-    sinew_mesh *mesh =
-        sinew_mesh_allocate(&def->allocator, nx * ny, 0, 2 * cells, (nx - 1) * ny + nx * (ny - 1) + diagonals, error);
+    int64_t edge_count = cells ? (nx - 1) * ny + nx * (ny - 1) + diagonals : 0;
+    sinew_mesh *mesh = sinew_mesh_allocate(&def->allocator, nx * ny, 0, 2 * cells, edge_count, error);
     if (!mesh)
         return NULL;
     place_cloth(def, mesh->positions);

@@ -102,6 +102,9 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     return false;
 }
 
+/* Rows of a record are counted in 32 bits, one more than iterations. */
+static const int32_t iterations_max = 1000000000;
+
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(def->cookie == SINEW_COOKIE_SOLVER))
@@ -109,12 +112,12 @@ sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)
     const sinew_solver_info *info = sinew_get_solver_info(def->kind);
     if (!info)
         return sinew_fail(error, SINEW_ERROR_USAGE, "there is no solver number %d", (int)def->kind);
-    if (def->iterations < 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: iterations is %d, must be at least 0", info->name,
-                          def->iterations);
-    if (!(def->tolerance >= 0))
-        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: tolerance is %g, must be at least 0", info->name,
-                          (double)def->tolerance);
+    if (def->iterations < 0 || def->iterations > iterations_max)
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: iterations is %d, must be in [0, %d]", info->name,
+                          def->iterations, iterations_max);
+    if (!(def->tolerance >= 0 && isfinite(def->tolerance)))
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: tolerance is %g, must be finite and at least 0",
+                          info->name, (double)def->tolerance);
     if (!(def->time_budget >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: time_budget is %g s, must be at least 0", info->name,
                           def->time_budget);

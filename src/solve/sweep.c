@@ -24,6 +24,12 @@
  * alone, there would be more, and nothing is cut. */
 #define REST_PART 32
 
+/* The particles of a batch's elements, counted from the lowest. */
+typedef struct listed {
+    int32_t *particles; /* [element_count * vertex_count] less low */
+    int32_t low, span;
+} listed;
+
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
 static bool allocate_batch(const sinew_allocator *allocator, sinew_sweep_batch *b)
@@ -60,7 +66,7 @@ static int32_t row_count(const sinew_sweep_batch *b)
 
 /* Puts the elements of each row into groups. Fillers repeat the first element of their own group with weight zero:
  * that of another one might be in another thread's hands, and adding zero also writes. */
-static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int32_t *first, const int32_t *order)
+static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *first, const int32_t *order)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count, D = (size_t)b->ops->data_count;
     for (int32_t row = 0; row < row_count(b); row++)
@@ -69,7 +75,8 @@ static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int
             bool filler = k >= first[row + 1];
             int32_t element = order[filler ? k - (int32_t)(place % W) : k];
             for (size_t a = 0; a < n; a++)
-                b->vertex[(place / W * n + a) * W + place % W] = SINEW_POINT * particles[(size_t)element * n + a];
+                b->vertex[(place / W * n + a) * W + place % W] =
+                    SINEW_POINT * (list->low + list->particles[(size_t)element * n + a]);
             copy_data(b, place, element);
             b->element[place] = filler ? -1 : element;
             if (filler)
@@ -78,7 +85,7 @@ static void fill_batch(sinew_sweep_batch *b, const int32_t *particles, const int
 }
 
 /* Colours of the elements: all one where the order does not need them. */
-static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const int32_t *particles,
+static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const listed *list,
                                  int32_t *colours, int32_t *colour_count, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
@@ -87,14 +94,15 @@ static sinew_status colour_batch(const sinew_sweep *sweep, const sinew_sweep_bat
         *colour_count = 1;
         return SINEW_OK;
     }
-    sinew_elements elements = {particles, b->source->element_count, b->ops->info.vertex_count};
-    return sinew_colour_elements(&o->allocator, o->particle_count, &elements, colours, colour_count, error);
+    sinew_elements elements = {list->particles, b->source->element_count, b->ops->info.vertex_count};
+    return sinew_colour_elements(&o->allocator, list->span, &elements, colours, colour_count, error);
 }
 
 /* How a large body is cut: into domains, their pairs and so on up to the halves; and what lies between the halves into
  * two sides, which share no particle, and a rest. A side is a quarter of the one half and one of the other, as bits. */
 typedef struct cut {
     int64_t particle_count, domain_count;
+    int32_t low;    /* number of the batch's lowest particle */
     int32_t levels; /* up to the halves: log2 of domain_count */
     uint32_t sides[2];
 } cut;
@@ -108,7 +116,7 @@ static int32_t domain_of(const sinew_sweep_batch *b, const cut *c, const int32_t
     int32_t least = (int32_t)c->domain_count, most = 0, level = 0;
     uint32_t quarters = 0;
     for (int32_t a = 0; a < b->ops->info.vertex_count; a++) {
-        const int32_t domain = (int32_t)(particles[a] * c->domain_count / c->particle_count);
+        const int32_t domain = (int32_t)((c->low + particles[a]) * c->domain_count / c->particle_count);
         least = domain < least ? domain : least;
         most = domain > most ? domain : most;
         quarters |= 1u << (domain >> (c->levels - 2));
@@ -132,10 +140,10 @@ static int32_t count_rest(const sinew_sweep_batch *b, const cut *c, const int32_
 }
 
 /* rows[e], so far the element's colour, becomes its row. */
-static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const int32_t *particles, int32_t *rows)
+static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, int32_t *rows)
 {
-    const int32_t count = b->source->element_count;
-    cut c = {.particle_count = sweep->objective->particle_count, .domain_count = 1};
+    const int32_t count = b->source->element_count, *particles = list->particles;
+    cut c = {.particle_count = sweep->objective->particle_count, .domain_count = 1, .low = list->low};
     for (; c.domain_count * DOMAIN_PARTICLES < c.particle_count; c.levels++)
         c.domain_count *= 2;
     if (sweep->order != SINEW_SWEEP_COLOURED || c.domain_count < DOMAINS_LEAST)
@@ -165,10 +173,10 @@ static void cut_domains(const sinew_sweep *sweep, sinew_sweep_batch *b, const in
 
 /* Elements by row. Inside a row their order changes nothing but what lies in the caches: along the particles, so that a
  * thread's share of each colour is about the same part of the body. */
-static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const int32_t *particles,
+static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const listed *list,
                            const int32_t *rows, int32_t *first, int32_t *order)
 {
-    const int32_t count = b->source->element_count, limit = sweep->objective->particle_count;
+    const int32_t count = b->source->element_count, limit = list->span;
     if (sweep->order != SINEW_SWEEP_COLOURED) {
         sinew_colour_groups(rows, count, row_count(b), first, order);
         return true;
@@ -178,7 +186,7 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
     int32_t *work = sinew_allocate(allocator, (size_t)(limit > count ? limit : count) + 1, sizeof *work);
     const bool good = along && work;
     if (good) {
-        sinew_order_by_lowest(particles, count, b->ops->info.vertex_count, limit, work, along);
+        sinew_order_by_lowest(list->particles, count, b->ops->info.vertex_count, limit, work, along);
         for (int32_t i = 0; i < count; i++)
             work[i] = rows[along[i]];
         sinew_colour_groups(work, count, row_count(b), first, order);
@@ -193,20 +201,21 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
 static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, sinew_error *error)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
-    const size_t count = (size_t)b->source->element_count;
-    int32_t *particles = sinew_allocate(allocator, count * (size_t)b->ops->info.vertex_count, sizeof *particles);
+    const size_t count = (size_t)b->source->element_count, entries = count * (size_t)b->ops->info.vertex_count;
+    listed list = {.particles = sinew_allocate(allocator, entries, sizeof *list.particles)};
     int32_t *rows = sinew_allocate(allocator, count, sizeof *rows);
     int32_t *order = sinew_allocate(allocator, count, sizeof *order), *first = NULL;
-    sinew_status status = particles && rows && order ? SINEW_OK : sinew_fail_memory(error, "the constraints");
+    sinew_status status = list.particles && rows && order ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     if (status == SINEW_OK) {
-        sinew_batch_list(b->source, particles);
-        status = colour_batch(sweep, b, particles, rows, &b->colour_count, error);
+        sinew_batch_list(b->source, list.particles);
+        list.low = sinew_count_from_zero(list.particles, entries, &list.span);
+        status = colour_batch(sweep, b, &list, rows, &b->colour_count, error);
     }
     if (status == SINEW_OK) {
-        cut_domains(sweep, b, particles, rows);
+        cut_domains(sweep, b, &list, rows);
         first = sinew_allocate(allocator, (size_t)row_count(b) + 1, sizeof *first);
         b->first_group = sinew_allocate(allocator, (size_t)row_count(b) + 1, sizeof *b->first_group);
-        if (!first || !b->first_group || !order_elements(sweep, b, particles, rows, first, order))
+        if (!first || !b->first_group || !order_elements(sweep, b, &list, rows, first, order))
             status = sinew_fail_memory(error, "the constraints");
     }
     if (status == SINEW_OK) {
@@ -218,8 +227,8 @@ static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, 
         status = allocate_batch(allocator, b) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     }
     if (status == SINEW_OK)
-        fill_batch(b, particles, first, order);
-    sinew_release(allocator, particles);
+        fill_batch(b, &list, first, order);
+    sinew_release(allocator, list.particles);
     sinew_release(allocator, rows);
     sinew_release(allocator, order);
     sinew_release(allocator, first);
@@ -398,12 +407,19 @@ static int32_t batch_phases(const sinew_sweep_batch *b)
 /* The batch of a phase; phase becomes the number of its level or colour. */
 static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
 {
-    const sinew_sweep_batch *b = pass->sweep->batches;
+    const sinew_sweep_batch *batches = pass->sweep->batches;
+    int32_t low = 0, high = pass->sweep->batch_count - 1;
     if (pass->backward)
         *phase = pass->phases - 1 - *phase;
-    for (; *phase >= batch_phases(b); b++)
-        *phase -= batch_phases(b);
-    return b;
+    while (low < high) {
+        const int32_t middle = low + (high - low + 1) / 2;
+        if (batches[middle].first_phase <= *phase)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *phase -= batches[low].first_phase;
+    return &batches[low];
 }
 
 /* Pieces of a row: as many for one thread as for the other of two, and all as large. */
@@ -442,11 +458,12 @@ static void run_piece(const void *context, int32_t phase, int32_t piece)
                first + (int32_t)(groups * (piece + 1) / pieces));
 }
 
-static void run_colours(const sinew_sweep *sweep, const sinew_kernel *how, bool backward)
+static void run_colours(sinew_sweep *sweep, const sinew_kernel *how, bool backward)
 {
     sweep_pass pass = {sweep, how, backward, 0};
     int32_t groups = 0;
     for (int32_t k = 0; k < sweep->batch_count; k++) {
+        sweep->batches[k].first_phase = pass.phases;
         pass.phases += batch_phases(&sweep->batches[k]);
         groups += sweep->batches[k].group_count;
     }

@@ -34,6 +34,7 @@ typedef struct sinew_sweep_batch {
     const sinew_batch *source;
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
+    int32_t first_phase;  /* of a coloured pass, counted over all batches */
     int32_t level_count;  /* 0: not cut */
     int32_t *first_group; /* [domains of all levels * colour_count + 1] by domain and by colour in it; not cut:
                              [colour_count + 1] */

@@ -54,13 +54,13 @@ static sinew_status draft_elements(const sinew_visits *v, draft *d, sinew_error 
     d->load = sinew_allocate_zero(&o->allocator, particles, sizeof *d->load);
     bool good = d->lists && d->incidences && d->colours && d->order && d->load;
     for (int32_t b = 0; good && b < v->batch_count; b++) {
-        const sinew_batch *batch = v->batches[b].source;
-        const int32_t count = batch->element_count, size = batch->ops->info.vertex_count;
+        const sinew_visit_batch *batch = &v->batches[b];
+        const int32_t count = batch->first_element[batch->source_count], size = batch->ops->info.vertex_count;
         int32_t *vertices = sinew_allocate(&o->allocator, (size_t)count * (size_t)size, sizeof *vertices);
         d->lists[b] = (sinew_elements){vertices, count, size};
         good = vertices != NULL;
-        if (good)
-            sinew_batch_list(batch, vertices);
+        for (int32_t k = 0; good && k < batch->source_count; k++)
+            sinew_batch_list(batch->sources[k], vertices + (size_t)batch->first_element[k] * (size_t)size);
     }
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
     for (int32_t b = 0; status == SINEW_OK && b < v->batch_count; b++) {
@@ -73,9 +73,9 @@ static sinew_status draft_elements(const sinew_visits *v, draft *d, sinew_error 
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-static bool is_pair(const sinew_visit_batch *b)
+static bool is_pair(const sinew_energy_ops *ops)
 {
-    return b->source->ops->info.stencil == SINEW_STENCIL_PAIR;
+    return ops->info.stencil == SINEW_STENCIL_PAIR;
 }
 
 /* The lists that are pairs, or those that are not, next to each other; returns how many. */
@@ -83,7 +83,7 @@ static int32_t pick_lists(const sinew_visits *v, const draft *d, bool pairs, sin
 {
     int32_t count = 0;
     for (int32_t b = 0; b < v->batch_count; b++)
-        if (is_pair(&v->batches[b]) == pairs)
+        if (is_pair(v->batches[b].ops) == pairs)
             out[count++] = d->lists[b];
     return count;
 }
@@ -180,11 +180,25 @@ static int32_t visits_at(const sinew_visits *v, const sinew_incidence *incidence
     return v->mass[place] > 0 ? (int32_t)(incidence->first[node + 1] - incidence->first[node]) : 0;
 }
 
+/* The data of an element, from the batch that it belongs to. */
+static void element_data(const sinew_visit_batch *b, int32_t element, sinew_real *data)
+{
+    int32_t low = 0, high = b->source_count - 1;
+    while (low < high) {
+        const int32_t middle = low + (high - low + 1) / 2;
+        if (b->first_element[middle] <= element)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    sinew_batch_element(b->sources[low], element - b->first_element[low], data);
+}
+
 /* Writes element `element` as the node of `place` sees it into visit k; `real` false: with weight zero. */
 static void write_visit(const sinew_visits *v, const sinew_visit_batch *b, const sinew_elements *list, size_t k,
                         size_t lane, int32_t node, int32_t element, bool real)
 {
-    const sinew_energy_ops *ops = b->source->ops;
+    const sinew_energy_ops *ops = b->ops;
     const size_t W = (size_t)v->lanes->width, D = (size_t)ops->visit_data_count, O = (size_t)ops->other_count;
     const int32_t *particles = list->vertices + (size_t)element * (size_t)list->size;
     sinew_real data[SINEW_DATA_MAX], out[SINEW_DATA_MAX];
@@ -193,7 +207,7 @@ static void write_visit(const sinew_visits *v, const sinew_visit_batch *b, const
     for (int a = 0; a < list->size; a++)
         if (particles[a] == node)
             own = a;
-    sinew_batch_element(b->source, element, data);
+    element_data(b, element, data);
     ops->visit(data, particles, own, out, others);
     if (!real)
         out[0] = 0;
@@ -228,7 +242,7 @@ static sinew_status build_batch(const sinew_visits *v, sinew_visit_batch *b, con
                                 const sinew_incidence *incidence, sinew_error *error)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
-    const sinew_energy_ops *ops = b->source->ops;
+    const sinew_energy_ops *ops = b->ops;
     const size_t W = (size_t)v->lanes->width;
     b->first_visit = sinew_allocate_zero(allocator, (size_t)v->group_count + 1, sizeof *b->first_visit);
     if (!b->first_visit)
@@ -256,15 +270,66 @@ static sinew_status build_batch(const sinew_visits *v, sinew_visit_batch *b, con
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-static void find_batches(sinew_visits *v)
+/* The number of the visits that a batch joins; they begin with it where there are none. */
+static int32_t find_visits(sinew_visits *v, const sinew_energy_ops *ops)
+{
+    for (int32_t b = 0; !is_pair(ops) && b < v->batch_count; b++)
+        if (v->batches[b].ops == ops)
+            return b;
+    v->batches[v->batch_count].ops = ops;
+    return v->batch_count++;
+}
+
+/* which [task_count] becomes the visits of the batch that begins with a task, -1 where none begins. */
+static void count_sources(sinew_visits *v, int32_t *which)
 {
     const sinew_objective *o = v->objective;
     const uint32_t bound = v->exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP;
-    for (int32_t t = 0; t < o->task_count; t++)
-        if (t == 0 || o->tasks[t].batch != o->tasks[t - 1].batch) {
-            v->batches[v->batch_count++].source = o->tasks[t].batch;
-            v->checked |= !(o->tasks[t].batch->ops->vertex_bounds & bound);
-        }
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_batch *batch = o->tasks[t].batch;
+        which[t] = -1;
+        if (t > 0 && batch == o->tasks[t - 1].batch)
+            continue;
+        which[t] = find_visits(v, batch->ops);
+        v->batches[which[t]].source_count++;
+        v->checked |= !(batch->ops->vertex_bounds & bound);
+    }
+}
+
+static void list_sources(sinew_visits *v, const int32_t *which)
+{
+    const sinew_objective *o = v->objective;
+    for (int32_t b = 0, at = 0; b < v->batch_count; b++) {
+        v->batches[b].sources = v->sources + at;
+        v->batches[b].first_element = v->first_elements + at + b;
+        at += v->batches[b].source_count;
+        v->batches[b].source_count = 0;
+    }
+    for (int32_t t = 0; t < o->task_count; t++) {
+        if (which[t] < 0)
+            continue;
+        sinew_visit_batch *b = &v->batches[which[t]];
+        b->sources[b->source_count] = o->tasks[t].batch;
+        b->first_element[b->source_count + 1] = b->first_element[b->source_count] + o->tasks[t].batch->element_count;
+        b->source_count++;
+    }
+}
+
+static sinew_status find_batches(sinew_visits *v, sinew_error *error)
+{
+    const sinew_allocator *allocator = &v->objective->allocator;
+    const size_t tasks = (size_t)v->objective->task_count;
+    v->batches = sinew_allocate_zero(allocator, tasks, sizeof *v->batches);
+    v->sources = sinew_allocate(allocator, tasks, sizeof *v->sources);
+    v->first_elements = sinew_allocate_zero(allocator, 2 * tasks, sizeof *v->first_elements);
+    int32_t *which = sinew_allocate(allocator, tasks, sizeof *which);
+    const bool good = v->batches && v->sources && v->first_elements && which;
+    if (good) {
+        count_sources(v, which);
+        list_sources(v, which);
+    }
+    sinew_release(allocator, which);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
 }
 
 sinew_status sinew_visits_create(sinew_visits *v, const sinew_objective *o, const sinew_lane_variant *lanes, bool exact,
@@ -272,12 +337,9 @@ sinew_status sinew_visits_create(sinew_visits *v, const sinew_objective *o, cons
 {
     *v = (sinew_visits){.objective = o, .lanes = lanes, .exact = exact};
     draft d = {0};
-    v->batches = sinew_allocate_zero(&o->allocator, (size_t)o->task_count, sizeof *v->batches);
-    sinew_status status = v->batches ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
-    if (status == SINEW_OK) {
-        find_batches(v);
+    sinew_status status = find_batches(v, error);
+    if (status == SINEW_OK)
         status = draft_elements(v, &d, error);
-    }
     if (status == SINEW_OK)
         status = draft_colours(v, &d, error);
     if (status == SINEW_OK)
@@ -301,7 +363,7 @@ void sinew_visits_destroy(sinew_visits *v)
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }
-    void *arrays[] = {v->batches, v->first_group, v->node, v->mass};
+    void *arrays[] = {v->batches, v->sources, v->first_elements, v->first_group, v->node, v->mass};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *v = (sinew_visits){0};
@@ -312,13 +374,13 @@ void sinew_visits_begin(sinew_visits *v)
     const size_t W = (size_t)v->lanes->width;
     for (int32_t i = 0; i < v->batch_count; i++) {
         const sinew_visit_batch *b = &v->batches[i];
-        const sinew_energy_ops *ops = b->source->ops;
+        const sinew_energy_ops *ops = b->ops;
         const size_t D = (size_t)ops->visit_data_count, slot = (size_t)ops->target_slot;
         for (size_t place = 0; b->element && place < (size_t)b->visit_count * W; place++) {
             sinew_real data[SINEW_DATA_MAX];
             if (b->element[place] < 0)
                 continue;
-            sinew_batch_element(b->source, b->element[place], data);
+            element_data(b, b->element[place], data);
             for (size_t c = 0; c < 3; c++)
                 b->data[(place / W * D + slot + c) * W + place % W] = data[slot + c];
         }
@@ -346,9 +408,9 @@ static void run_energies(const sinew_visits *v, int32_t first, const sinew_visit
         if (b->first_visit[first] == b->first_visit[first + move->group_count])
             continue;
         if (change)
-            b->source->ops->vertex_change(&kernel);
+            b->ops->vertex_change(&kernel);
         else
-            b->source->ops->vertex(&kernel);
+            b->ops->vertex(&kernel);
     }
 }
 

@@ -22,14 +22,18 @@
 #define SINEW_VISIT_WINDOW      256
 #define SINEW_VISIT_COLOURS_MAX 256 /* more would leave too little to do side by side */
 
-/* The visits of one energy. */
+/* The visits of one kind of energy, over all its batches: their cost is that of their elements, however many bodies
+ * share them. Energies over pairs stay apart, as each in turn recolours. Elements are numbered through the batches. */
 typedef struct sinew_visit_batch {
-    const sinew_batch *source;
-    int32_t visit_count;  /* groups of W visits, fillers included */
-    int32_t *first_visit; /* [group_count + 1] */
-    int32_t *others;      /* [visit_count][other_count][W] SINEW_POINT times the particle */
-    sinew_real *data;     /* [visit_count][visit_data_count][W] */
-    int32_t *element;     /* [visit_count * W] its source's caller's number, -1: filler; NULL where data never change */
+    const sinew_energy_ops *ops;
+    int32_t source_count;
+    const sinew_batch **sources; /* [source_count] */
+    int32_t *first_element;      /* [source_count + 1] of each of them */
+    int32_t visit_count;         /* groups of W visits, fillers included */
+    int32_t *first_visit;        /* [group_count + 1] */
+    int32_t *others;             /* [visit_count][other_count][W] SINEW_POINT times the particle */
+    sinew_real *data;            /* [visit_count][visit_data_count][W] */
+    int32_t *element;            /* [visit_count * W] its number, -1: filler; NULL where data never change */
 } sinew_visit_batch;
 
 typedef struct sinew_visits {
@@ -41,8 +45,10 @@ typedef struct sinew_visits {
     sinew_real *mass; /* [group_count * W] kg; 0: filler */
     int32_t batch_count;
     sinew_visit_batch *batches;
-    bool exact;   /* blocks: exact, else cheap */
-    bool checked; /* some energy's blocks are no bound: every node's step is checked */
+    const sinew_batch **sources; /* of all batches, one after the other */
+    int32_t *first_elements;     /* likewise */
+    bool exact;                  /* blocks: exact, else cheap */
+    bool checked;                /* some energy's blocks are no bound: every node's step is checked */
 } sinew_visits;
 
 /* Allocates; the objective must be built and its masses and pins set. */

@@ -62,6 +62,9 @@ static bool reserve_particles(sinew_world *world, int32_t count)
     int32_t needed = world->particle_count + count;
     if (needed <= world->particle_capacity)
         return true;
+    /* Many small bodies must not copy all that came before each time; the first gets what it needs. */
+    const int32_t half = world->particle_capacity / 2;
+    needed = world->particle_count > 0 && count < half ? world->particle_count + half : needed;
     const size_t point = 4 * sizeof(sinew_real);
     bool good = grow_array(world, &world->q, needed, point) && grow_array(world, &world->v, needed, point) &&
                 grow_array(world, &world->force, needed, point) && grow_array(world, &world->rest, needed, point) &&

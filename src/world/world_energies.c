@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "energy/parameter.h"
 #include "world/world.h"
 
@@ -75,6 +76,7 @@ typedef struct draft {
     int32_t count, n;   /* elements, vertices of one */
     int32_t *numbers;   /* [count * n] numbers of vertices, when made here */
     int32_t *particles; /* [count * n] inside numbers, tets as the plan has them */
+    int32_t span;       /* from the lowest of them to the highest */
     sinew_plan plan;
     sinew_real *data;    /* [count * data_count] */
     sinew_real *targets; /* [count * 3] (VERTEX) */
@@ -213,6 +215,26 @@ static sinew_status draft_targets(const sinew_world *world, const sinew_energy_d
     return SINEW_OK;
 }
 
+static bool plan_elements(const sinew_world *world, const sinew_energy_ops *ops, draft *d)
+{
+    const size_t entries = (size_t)d->count * (size_t)d->n;
+    const int32_t low = sinew_count_from_zero(d->particles, entries, &d->span);
+    bool good = sinew_plan_create(&d->plan, &world->allocator, d->count, d->n, d->span,
+                                  ops->info.stencil == SINEW_STENCIL_TET, d->particles);
+    sinew_count_from(d->particles, entries, low);
+    return good;
+}
+
+static sinew_batch *create_batch(const sinew_world *world, const sinew_energy_ops *ops, draft *d)
+{
+    const int32_t low = sinew_count_from_zero(d->particles, (size_t)d->count * (size_t)d->n, &d->span);
+    sinew_batch *batch =
+        sinew_batch_create(&world->allocator, ops, sinew_lanes_width(), &d->plan, d->particles, d->data, d->span);
+    if (batch)
+        sinew_count_from(batch->particle, (size_t)batch->slot_count, low);
+    return batch;
+}
+
 /* Everything about the elements but their batch. */
 static sinew_status draft_elements(const sinew_world *world, const sinew_energy_def *def, draft *d, sinew_error *error)
 {
@@ -235,8 +257,7 @@ static sinew_status draft_elements(const sinew_world *world, const sinew_energy_
         return sinew_fail_memory(error, "the elements of an energy");
     status = sinew_world_resolve(world, def->body, def->elements ? def->elements : d->numbers, d->count * d->n,
                                  ops->info.name, d->particles, error);
-    if (status == SINEW_OK && !sinew_plan_create(&d->plan, &world->allocator, d->count, d->n, world->particle_count,
-                                                 ops->info.stencil == SINEW_STENCIL_TET, d->particles))
+    if (status == SINEW_OK && !plan_elements(world, ops, d))
         status = sinew_fail_memory(error, "the order of an energy's elements");
     if (status == SINEW_OK && ops->target_slot >= 0)
         status = draft_targets(world, def, d, error);
@@ -279,8 +300,7 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
         status = sinew_guide_create(&record.targets, &world->allocator, d.count, d.targets, def->motion, ops->info.name,
                                     error);
     if (status == SINEW_OK) {
-        record.batch = sinew_batch_create(&world->allocator, ops, sinew_lanes_width(), &d.plan, d.particles, d.data,
-                                          world->particle_count);
+        record.batch = create_batch(world, ops, &d);
         if (!record.batch || !reserve_energy(world))
             status = sinew_fail_memory(error, "the elements of an energy");
     }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_state.c: state files from anywhere. A state is taken whole or refused with a reason, and a world that refused
+ * one is as it was. What is taken is saved and loaded again, which gives the same state, and then steps.
+ *
+ * The first byte chooses the way in: the file or the block of sinew_world_state_load(). Inputs grow out of genuine
+ * states, which are made here, so that the corpus does not age with the format.
+ */
+#include <string.h>
+
+#include "fuzz_files.h"
+#include "io/file.h"
+#include "io/scene_reader.h"
+
+/* Everything a state has to remember: pins and targets that move, forces, two bodies, a coupling. */
+static const char scene_text[] =
+    "{\"sinew\":1,\"time_step\":0.01,\"solver\":{\"name\":\"admm\",\"iterations\":2},\"bodies\":["
+    "{\"name\":\"a\",\"mesh\":{\"generator\":\"beam\",\"cells\":[2,1,1],\"size\":[2,1,1]},\"density\":100,"
+    "\"energies\":[{\"energy\":\"strain\",\"stiffness\":1e4}],\"pins\":[{\"select\":{\"indices\":[0,3]},\"motion\":"
+    "{\"keys\":[{\"time\":0},{\"time\":1,\"translate\":[0,1,0]}]}}]},"
+    "{\"name\":\"b\",\"mesh\":{\"generator\":\"rope\",\"vertices\":4,\"from\":[0,2,0],\"to\":[1,2,0]},\"density\":1,"
+    "\"energies\":[{\"energy\":\"spring\",\"stiffness\":100},{\"energy\":\"position\",\"stiffness\":10}],"
+    "\"initial\":{\"velocity\":[1,0,0]}}]}";
+
+static sinew_scene *make_scene(void)
+{
+    sinew_error error;
+    sinew_scene_def def = sinew_default_scene_def();
+    def.path = "state.json";
+    sinew_scene *scene = sinew_scene_parse(scene_text, sizeof scene_text - 1, &def, &error);
+    if (!scene) {
+        fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+    return scene;
+}
+
+static void *save(const sinew_world *world, size_t *size)
+{
+    *size = sinew_world_state_size(world);
+    void *blob = malloc(*size);
+    if (!blob || sinew_world_state_save(world, blob, *size) != SINEW_OK)
+        abort();
+    return blob;
+}
+
+/* What was taken is a state: it comes back from its own block. */
+static void use_state(sinew_world *world)
+{
+    size_t size;
+    uint64_t before = sinew_world_state_hash(world);
+    void *blob = save(world, &size);
+    sinew_world_step(world, NULL);
+    if (sinew_world_state_load(world, blob, size, NULL) != SINEW_OK || sinew_world_state_hash(world) != before)
+        abort();
+    free(blob);
+}
+
+static fuzz_folder scratch;
+
+int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
+int LLVMFuzzerInitialize(int *argument_count, char ***arguments)
+{
+    (void)argument_count;
+    (void)arguments;
+    scratch = fuzz_folder_make();
+    return 0;
+}
+
+static sinew_status load(sinew_world *world, bool from_file, const uint8_t *bytes, size_t size, sinew_error *error)
+{
+    if (!from_file)
+        return sinew_world_state_load(world, bytes, size, error);
+    fuzz_store(&scratch, "state.bin", bytes, size);
+    return sinew_state_read(world, fuzz_in(&scratch, "state.bin").text, error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* A world that refuses a state is as it was, so it can be asked again. */
+    static sinew_scene *scene;
+    if (size == 0)
+        return 0;
+    scene = scene ? scene : make_scene();
+    sinew_world *world = sinew_scene_world(scene);
+    uint64_t before = sinew_world_state_hash(world);
+    sinew_error error = {SINEW_OK, ""};
+    sinew_status status = load(world, data[0] & 1, data + 1, size - 1, &error);
+    if ((status == SINEW_OK) != (error.text[0] == '\0'))
+        abort();
+    if (status != SINEW_OK && sinew_world_state_hash(world) != before)
+        abort();
+    if (status == SINEW_OK) {
+        use_state(world);
+        sinew_scene_destroy(scene);
+        scene = NULL;
+    }
+    return 0;
+}
+
+/* ---- Genuine states ------------------------------------------------------------------------ */
+
+static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
+{
+    sinew_scene *scene = make_scene();
+    sinew_world *world = sinew_scene_world(scene);
+    sinew_allocator system = sinew_allocator_or_system(NULL);
+    size_t size;
+    char *bytes;
+    for (unsigned steps = seed / 2 % 4; steps > 0; steps--)
+        sinew_world_step(world, NULL);
+    if (seed & 1) {
+        fuzz_path path = fuzz_in(&scratch, "genuine.bin");
+        if (sinew_state_write(world, path.text, NULL) != SINEW_OK)
+            abort();
+        bytes = sinew_file_read(path.text, &system, &size, NULL);
+    } else {
+        bytes = save(world, &size);
+    }
+    size = size < capacity - 1 ? size : capacity - 1;
+    data[0] = (uint8_t)(seed & 1);
+    memcpy(data + 1, bytes, size);
+    free(bytes);
+    sinew_scene_destroy(scene);
+    return size + 1;
+}
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t capacity);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed)
+{
+    if (capacity > 1 && (size < 16 || seed % 16 == 0))
+        size = copy_genuine(data, capacity, seed / 16);
+    return seed % 64 == 0 ? size : LLVMFuzzerMutate(data, size, capacity);
+}

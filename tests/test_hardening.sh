@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What is installed is hardened: commands run at any address, tables of functions are read-only once the program has
+# started, stacks are not executable and are guarded, and calls of the C library know the sizes of their buffers.
+# Usage: test_hardening.sh BUILD PREFIX
+set -euo pipefail
+build=$1
+prefix=$2
+rm -rf "$prefix"
+cmake --install "$build" --prefix "$prefix" >/dev/null
+
+# needs FILE WHAT PATTERN TEXT: the text has a line like the pattern
+needs() {
+    grep -qE "$3" <<<"$4" || {
+        echo "$1: $2 is missing" >&2
+        exit 1
+    }
+}
+
+checked=0
+for file in "$prefix"/bin/sinew "$prefix"/bin/sinew-single "$(find "$prefix" -name libsinew.so)" \
+    "$(find "$prefix" -name libsinew_single.so)"; do
+    header=$(readelf -hW "$file")
+    segments=$(readelf -lW "$file")
+    dynamic=$(readelf -dW "$file")
+    symbols=$(readelf --dyn-syms -W "$file")
+    needs "$file" "position independence" "Type: +DYN" "$header"
+    [[ $file == *.so ]] || needs "$file" "the mark of a PIE" "FLAGS_1.* PIE" "$dynamic"
+    needs "$file" "RELRO" "GNU_RELRO" "$segments"
+    needs "$file" "binding at the start, which makes RELRO full" "FLAGS.* (BIND_)?NOW" "$dynamic"
+    needs "$file" "a stack that is not executable" "GNU_STACK .* RW +0x" "$segments"
+    needs "$file" "the guard of the stack" "__stack_chk_fail" "$symbols"
+    needs "$file" "_FORTIFY_SOURCE" "__[a-z]+_chk" "${symbols//__stack_chk_fail/}"
+    checked=$((checked + 1))
+done
+[ "$checked" -eq 4 ]
+echo "$checked files are hardened"

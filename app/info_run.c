@@ -32,7 +32,8 @@ static void print_progress(const json_t *summary, const char *directory)
     if (strcmp(status, "starting") == 0)
         printf("           no checkpoint yet: run it again to begin anew\n");
     else if (!done)
-        printf("           go on: sinew run %s --resume %s\n", sinew_run_summary_text(summary, "scene"), directory);
+        printf("           go on: sinew run %s --resume %s, with the settings of the command above\n",
+               sinew_run_summary_text(summary, "scene"), directory);
 }
 
 static void print_origin(const json_t *summary)

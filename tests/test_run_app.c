@@ -76,6 +76,29 @@ static void test_metrics_have_their_columns(void **state)
     assert_in_range(rows, 16, 400);
 }
 
+/* Without --record there is one row a step: that of its end. */
+static void test_metrics_by_step(void **state)
+{
+    (void)state;
+    outcome o = sinew("run swinging_rope --threads 1 --frames 2 --format none --out by_step --quiet --overwrite");
+    expect(&o, 0, "run swinging_rope");
+    o = sinew("run swinging_rope --threads 1 --frames 2 --format none --out by_iteration --quiet --record --overwrite");
+    expect(&o, 0, "run swinging_rope --record");
+    size_t size;
+    char *few = whole_file("by_step", "metrics.csv", &size), *many = whole_file("by_iteration", "metrics.csv", &size);
+    blank_seconds(few);
+    blank_seconds(many);
+    squeeze(few);
+    squeeze(many);
+    assert_int_equal(count_lines(few), 1 + 8);
+    assert_true(count_lines(many) > 1 + 2 * 8);
+    /* Each row of a step is the last of its iterations. */
+    for (char *row = strtok(few, "\n"); row; row = strtok(NULL, "\n"))
+        assert_non_null(strstr(many, row));
+    free(few);
+    free(many);
+}
+
 /* ---- Going on -------------------------------------------------------------------------------- */
 
 static void go(const char *words, int status)
@@ -113,6 +136,34 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     mkdir(scratch("nothing"), 0777);
     refuse("run twist --resume nothing", "no state.bin is in it");
     refuse("run twist --resume half --overwrite", "give one of them");
+}
+
+/* Whatever a solver remembers from step to step is in the state. */
+static void test_every_solver_goes_on(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        char words[256];
+        remove_files("straight");
+        remove_files("in_parts");
+        const char *rest = info->static_only ? "--set quasistatic=true --iterations 5" : "--iterations 5";
+        for (int frames = 3; frames <= 6; frames += 3) {
+            snprintf(words, sizeof words,
+                     "run swinging_rope --threads 1 --solver %s %s --frames %d --format csv --out %s", info->name, rest,
+                     frames, frames == 3 ? "in_parts" : "straight");
+            outcome o = sinew(words);
+            if (o.status != 0)
+                expect(&o, 1, words);
+        }
+        snprintf(words, sizeof words, "run swinging_rope --threads 2 --solver %s %s --frames 6 --resume in_parts",
+                 info->name, rest);
+        outcome o = sinew(words);
+        if (o.status != 0)
+            expect(&o, 1, words);
+        if (!same_results("straight", "in_parts"))
+            fail_msg("%s does not go on as if it had not been stopped", info->name);
+    }
 }
 
 /* Into another folder: numbers go on, and frames are those of the whole run. */
@@ -383,20 +434,14 @@ static void test_one_run_a_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run_writes_every_format),
-        cmocka_unit_test(test_metrics_have_their_columns),
-        cmocka_unit_test(test_resume_goes_on_with_the_same_files),
-        cmocka_unit_test(test_resume_into_another_folder),
-        cmocka_unit_test(test_state_of_another_scene),
-        cmocka_unit_test(test_folders_of_others),
-        cmocka_unit_test(test_links_are_not_followed),
-        cmocka_unit_test(test_summary_counts_steps),
-        cmocka_unit_test(test_unmet_tolerance_is_said),
-        cmocka_unit_test(test_non_finite_is_said),
-        cmocka_unit_test(test_full_disk_leaves_nothing),
-        cmocka_unit_test(test_full_disk_can_be_gone_on_from),
-        cmocka_unit_test(test_signals_finish_the_step),
-        cmocka_unit_test(test_one_run_a_folder),
+        cmocka_unit_test(test_run_writes_every_format),  cmocka_unit_test(test_metrics_have_their_columns),
+        cmocka_unit_test(test_metrics_by_step),          cmocka_unit_test(test_resume_goes_on_with_the_same_files),
+        cmocka_unit_test(test_every_solver_goes_on),     cmocka_unit_test(test_resume_into_another_folder),
+        cmocka_unit_test(test_state_of_another_scene),   cmocka_unit_test(test_folders_of_others),
+        cmocka_unit_test(test_links_are_not_followed),   cmocka_unit_test(test_summary_counts_steps),
+        cmocka_unit_test(test_unmet_tolerance_is_said),  cmocka_unit_test(test_non_finite_is_said),
+        cmocka_unit_test(test_full_disk_leaves_nothing), cmocka_unit_test(test_full_disk_can_be_gone_on_from),
+        cmocka_unit_test(test_signals_finish_the_step),  cmocka_unit_test(test_one_run_a_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

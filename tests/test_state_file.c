@@ -5,6 +5,7 @@
 #include "base/sections.h"
 #include "cache_fixture.h"
 #include "failing_malloc.h"
+#include "world/world.h"
 
 static void write_bytes(const char *path, const char *bytes, size_t size)
 {
@@ -196,6 +197,82 @@ static void forged_states(void **state)
     sinew_world_destroy(world);
 }
 
+/* ---- What a solver remembers ----------------------------------------------------------------- */
+
+/* A solver that remembers one number from step to step. */
+static double remembered;
+
+static size_t memory_size(const sinew_solve *s)
+{
+    (void)s;
+    return remembered != 0 ? sizeof remembered : 0;
+}
+
+static void memory_save(const sinew_solve *s, void *bytes)
+{
+    (void)s;
+    memcpy(bytes, &remembered, sizeof remembered);
+}
+
+static bool memory_load(sinew_solve *s, const void *bytes, size_t size)
+{
+    (void)s;
+    if (size != sizeof remembered)
+        return false;
+    memcpy(&remembered, bytes, sizeof remembered);
+    return true;
+}
+
+static void solver_memory(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder(IN_SCRATCH("state_solver"));
+    const char *path = IN_SCRATCH("state_solver/a.state");
+    sinew_error error = {0};
+    sinew_world *world = make_world(NULL);
+    sinew_world_step(world, NULL);
+    sinew_solver_ops ops = *world->solve.ops;
+    ops.state_size = memory_size;
+    ops.state_save = memory_save;
+    ops.state_load = memory_load;
+    world->solve.ops = &ops;
+
+    remembered = 0.7;
+    const size_t size = sinew_world_state_size(world);
+    assert_int_equal(sinew_state_write(world, path, &error), SINEW_OK);
+    remembered = 0;
+    assert_true(sinew_world_state_size(world) < size);
+    assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
+    assert_true(remembered == 0.7 && world->solver_ready);
+
+    /* Bytes that are not its own are refused; those of another solver are left alone. */
+    size_t file_size;
+    char *file = slurp(folder, "a.state", &file_size);
+    parts p = take_apart(file);
+    uint32_t at = 0;
+    while (memcmp(p.sections[at].tag, "SOLV", 4) != 0)
+        at++;
+    p.sections[at].size--;
+    write_parts(&p, path);
+    set_state(world, 3);
+    refuse_state(world, path, "newton does not take what it remembered");
+    char other[24] = "admm";
+    p = take_apart(file);
+    p.contents[at] = other;
+    write_parts(&p, path);
+    remembered = 0.3;
+    assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
+    assert_true(remembered == 0.3 && !world->solver_ready); /* prepared anew by the next step */
+    memset(other, 'x', sizeof other);
+    write_parts(&p, path);
+    refuse_state(world, path, "its solver has no name");
+    world->solve.ops = sinew_solver_get_ops(SINEW_SOLVER_NEWTON);
+    free(file);
+    sinew_world_destroy(world);
+}
+
+/* ---- Trouble with files ---------------------------------------------------------------------- */
+
 static void state_failures(void **state)
 {
     (void)state;
@@ -267,7 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_round_trip), cmocka_unit_test(state_refusals), cmocka_unit_test(forged_states),
-        cmocka_unit_test(state_failures),   cmocka_unit_test(state_memory),
+        cmocka_unit_test(solver_memory),    cmocka_unit_test(state_failures), cmocka_unit_test(state_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,7 +230,7 @@ static sinew_status check_guides(const sinew_world *world, sinew_section_reader 
 /* The solver's memory of the state's steps. Another solver than the one that wrote it begins without. */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
-    const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
+    const sinew_solver_ops *ops = world->solver_ready ? world->solve.ops : sinew_solver_get_ops(world->def.solver.kind);
     size_t size;
     const char *content = sinew_sections_find(reader, "SOLV", 0, &size);
     if (content && (size < SOLVER_NAME || memchr(content, '\0', SOLVER_NAME) == NULL))

@@ -10,10 +10,11 @@
 
 enum {
     SINEW_EXIT_DONE = 0,
-    SINEW_EXIT_UNMET = 1,      /* ran, but something did not hold */
-    SINEW_EXIT_USAGE = 2,      /* wrong usage or bad input: one line on standard error */
-    SINEW_EXIT_NOT_FINITE = 3, /* the simulation became non-finite */
-    SINEW_EXIT_INTERRUPTED = 130
+    SINEW_EXIT_UNMET = 1,         /* ran, but something did not hold */
+    SINEW_EXIT_USAGE = 2,         /* wrong usage or bad input: one line on standard error */
+    SINEW_EXIT_NOT_FINITE = 3,    /* the simulation became non-finite */
+    SINEW_EXIT_INTERRUPTED = 130, /* by SIGINT: 128 + its number */
+    SINEW_EXIT_TERMINATED = 143   /* by SIGTERM */
 };
 
 /* Subcommands: argv[0] is the subcommand's own name. They return the exit status. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "info_run.h"
 
 static const char command[] = "info";
 
@@ -233,30 +234,47 @@ static const struct topic {
     {"scenes", "scenes at hand, with what to look for", print_scenes},
     {"schema", "JSON Schema of scene files", print_schema},
 };
+
+/* Topics about something that is named. */
+static const struct subject {
+    const char *name, *usage;
+    const char *summary;
+    int (*print)(const char *path);
+} subjects[] = {
+    {"mesh", "mesh FILE", "counts, bounds, volume, quality and flaws of a mesh file", print_mesh},
+    {"run", "run DIR", "what became of a run: steps, worst residual and gap, inverted tets, times", sinew_info_run},
+};
 enum {
-    TOPIC_COUNT = sizeof topics / sizeof topics[0]
+    TOPIC_COUNT = sizeof topics / sizeof topics[0],
+    SUBJECT_COUNT = sizeof subjects / sizeof subjects[0]
 };
 
 static int print_help(void)
 {
-    printf(
-        "usage: sinew info [TOPIC] | sinew info mesh FILE\n\nWithout a topic: version, precision, lanes, threads.\n\n");
+    printf("usage: sinew info [TOPIC] | sinew info mesh FILE | sinew info run DIR\n\n"
+           "Without a topic: version, precision, lanes, threads.\n\n");
     for (int i = 0; i < TOPIC_COUNT; i++)
         printf("  %-10s %s\n", topics[i].name, topics[i].summary);
-    printf("  %-10s %s\n\nExample: sinew info energies\n\n"
-           "Scenes are looked for in $SINEW_SCENES, ./scenes and <prefix>/share/sinew/scenes.\n",
-           "mesh FILE", "counts, bounds, volume, quality and flaws of a mesh file");
+    for (int i = 0; i < SUBJECT_COUNT; i++)
+        printf("  %-10s %s\n", subjects[i].usage, subjects[i].summary);
+    printf("\nExample: sinew info energies\n         sinew info run out/twist\n\n"
+           "Scenes are looked for in $SINEW_SCENES, ./scenes and <prefix>/share/sinew/scenes.\n");
     return SINEW_EXIT_DONE;
 }
 
 static int print_topic(const sinew_arguments *arguments)
 {
-    const char *names[TOPIC_COUNT + 1] = {[TOPIC_COUNT] = "mesh"};
+    const char *names[TOPIC_COUNT + SUBJECT_COUNT];
     const char *word = arguments->plain[0];
-    if (strcmp(word, "mesh") == 0 && arguments->plain_count == 2)
-        return print_mesh(arguments->plain[1]);
-    if (strcmp(word, "mesh") == 0)
-        return sinew_usage_error(command, "needs one file: sinew info mesh FILE");
+    for (int i = 0; i < SUBJECT_COUNT; i++) {
+        names[TOPIC_COUNT + i] = subjects[i].name;
+        if (strcmp(word, subjects[i].name) != 0)
+            continue;
+        if (arguments->plain_count == 2)
+            return subjects[i].print(arguments->plain[1]);
+        return sinew_usage_error(command, "needs one %s: sinew info %s", strchr(subjects[i].usage, ' ') + 1,
+                                 subjects[i].usage);
+    }
     if (arguments->plain_count > 1)
         return sinew_usage_error(command, "takes one topic; see sinew info --help");
     for (int i = 0; i < TOPIC_COUNT; i++) {
@@ -264,7 +282,7 @@ static int print_topic(const sinew_arguments *arguments)
         if (strcmp(topics[i].name, word) == 0)
             return topics[i].print();
     }
-    const char *nearest = sinew_nearest_name(word, names, TOPIC_COUNT + 1);
+    const char *nearest = sinew_nearest_name(word, names, TOPIC_COUNT + SUBJECT_COUNT);
     if (nearest)
         return sinew_usage_error(command, "unknown topic \"%s\"; did you mean \"%s\"?", word, nearest);
     return sinew_usage_error(command, "unknown topic \"%s\"; see sinew info --help", word);

@@ -39,7 +39,7 @@ static int print_help(void)
     printf("\n`sinew COMMAND --help` says more. For a start:\n\n  sinew info scenes\n  sinew run twist --out out "
            "--format gltf,vtu\n  sinew compare untwist\n\n"
            "Exit status: 0 done; 1 ran, but something did not hold; 2 wrong usage or bad input;\n"
-           "3 the simulation became non-finite; 130 interrupted.\n");
+           "3 the simulation became non-finite; 130 interrupted, 143 terminated.\n");
     return SINEW_EXIT_DONE;
 }
 

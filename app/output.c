@@ -3,6 +3,7 @@
  * output.c: result files that appear whole or not at all, and the folders that hold them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,15 +11,60 @@
 #include "app.h"
 #include "output.h"
 
-bool sinew_output_open(sinew_output *o, const char *command, const char *directory, const char *name)
+static void name_output(sinew_output *o, const char *command, const char *directory, const char *name)
 {
     *o = (sinew_output){.command = command};
     snprintf(o->path, sizeof o->path, "%s/%s", directory, name);
     snprintf(o->partial, sizeof o->partial, "%s.partial", o->path);
-    o->stream = fopen(o->partial, "w");
-    if (!o->stream)
-        sinew_usage_error(command, "%s: cannot write: %s", o->path, strerror(errno));
-    return o->stream != NULL;
+}
+
+static bool refuse(const sinew_output *o, int reason)
+{
+    sinew_usage_error(o->command, "%s: cannot write: %s", o->path, strerror(reason));
+    return false;
+}
+
+/* Takes over an open file, or -1 with errno. */
+static bool open_stream(sinew_output *o, int file, const char *mode)
+{
+    o->stream = file >= 0 ? fdopen(file, mode) : NULL;
+    if (o->stream)
+        return true;
+    int reason = errno;
+    if (file >= 0)
+        close(file);
+    return refuse(o, reason);
+}
+
+bool sinew_output_open(sinew_output *o, const char *command, const char *directory, const char *name)
+{
+    name_output(o, command, directory, name);
+    /* What a killed program left there goes; so does a link, without a look at what it points to. */
+    unlink(o->partial);
+    return open_stream(o, open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), "w");
+}
+
+bool sinew_output_reopen(sinew_output *o, const char *command, const char *directory, const char *name)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    struct stat facts;
+    name_output(o, command, directory, name);
+    int file = open(o->partial, flags);
+    if (file < 0 && errno == ENOENT && rename(o->path, o->partial) == 0)
+        file = open(o->partial, flags);
+    if (file >= 0 && (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+        close(file);
+        file = -1;
+        errno = EINVAL;
+    }
+    return open_stream(o, file, "r+");
+}
+
+bool sinew_output_sync(sinew_output *o)
+{
+    if (!ferror(o->stream) && fflush(o->stream) == 0 && fsync(fileno(o->stream)) == 0)
+        return true;
+    return refuse(o, errno);
 }
 
 bool sinew_output_close(sinew_output *o)
@@ -30,17 +76,23 @@ bool sinew_output_close(sinew_output *o)
     o->stream = NULL;
     if (good && rename(o->partial, o->path) == 0)
         return true;
-    sinew_usage_error(o->command, "%s: cannot write: %s", o->path, strerror(good ? errno : reason));
+    refuse(o, good ? errno : reason);
     unlink(o->partial);
     return false;
+}
+
+void sinew_output_leave(sinew_output *o)
+{
+    if (o->stream)
+        fclose(o->stream);
+    o->stream = NULL;
 }
 
 void sinew_output_drop(sinew_output *o)
 {
     if (!o->stream)
         return;
-    fclose(o->stream);
-    o->stream = NULL;
+    sinew_output_leave(o);
     unlink(o->partial);
 }
 

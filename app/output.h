@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A file under way: it has its own name only once it is closed. */
+/* A file under way: it has its own name only once it is closed. Files are created exclusively, links not followed. */
 typedef struct sinew_output {
     FILE *stream;        /* NULL: not open */
     const char *command; /* for messages */
@@ -17,7 +17,11 @@ typedef struct sinew_output {
 
 /* False when it cannot be written (already said on standard error). */
 bool sinew_output_open(sinew_output *output, const char *command, const char *directory, const char *name);
+/* Goes on with an unfinished file or, where there is none, with the finished one; reads and writes, from the start. */
+bool sinew_output_reopen(sinew_output *output, const char *command, const char *directory, const char *name);
+bool sinew_output_sync(sinew_output *output);  /* all so far is on the disk; false: said */
 bool sinew_output_close(sinew_output *output); /* false: said, and nothing is left behind */
+void sinew_output_leave(sinew_output *output); /* unfinished, to go on from; fine when not open */
 void sinew_output_drop(sinew_output *output);  /* removes what is unfinished; fine when not open */
 
 /* Makes a folder and those above it. False when it cannot (said). */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c: `sinew run SCENE`: reads a scene, takes its steps, writes caches, metrics.csv and state.bin.
+ * run.c: `sinew run SCENE`: reads a scene, takes its steps, writes caches, metrics.csv, state.bin and summary.json.
  *
- * Frame 0 is the start; a frame is steps_per_frame steps. --resume goes on from a state file to the frame that a run
- * without it would end with, and comes to the same bits.
+ * Frame 0 is the start; a frame is steps_per_frame steps. A checkpoint is taken between two steps. --resume goes on
+ * from it, in the same folder with the same files and frame numbers, and comes to the same bytes as a run that was
+ * never stopped (run_files.c says how).
  */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "app.h"
 #include "metrics.h"
-#include "output.h"
 #include "progress.h"
+#include "run.h"
 #include "settings.h"
 
 static const char command[] = "run";
@@ -27,7 +31,11 @@ static const sinew_option options[] = {
     {"out", "DIR", "folder of the results; out/<scene> unless given", false},
     {"format", "LIST", "pc2, obj, vtu, gltf, csv or none, by commas; pc2 unless given", true},
     {"set", "KEY=VALUE", "in place of what the scene says, e.g. bodies.0.energies.0.young=1e6", true},
-    {"resume", "FILE", "goes on from a state.bin", false},
+    {"record", NULL, "metrics.csv has one row an iteration, in place of one a step", false},
+    {"checkpoint", "SECONDS", "between checkpoints, 60 unless given; 0: after every frame", false},
+    {"resume", "PATH", "goes on from a state.bin, or from the one in a folder", false},
+    {"force", NULL, "resumes from a state of another scene or solver where its sizes fit", false},
+    {"overwrite", NULL, "removes the files of the run that lies in the folder, and no others", false},
     {"quiet", NULL, "says nothing unless something is wrong", false},
     {"help", NULL, "this text", false},
 };
@@ -35,52 +43,75 @@ enum {
     OPTION_COUNT = sizeof options / sizeof options[0]
 };
 
-/* Set by the signal handler; the loop ends after the step. */
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-}
-
-typedef struct run {
-    sinew_arguments arguments;
-    sinew_scene *scene;
-    sinew_world *world;
-    char directory[2048];
-    sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not wanted */
-    bool wanted[SINEW_CACHE_COUNT];
-    sinew_output metrics;
-    int64_t frames;                 /* the frame to end with */
-    uint32_t bits;                  /* of all steps */
-    int64_t steps;                  /* taken by this run */
-    double residual, relative, gap; /* largest of all steps */
-    sinew_error error;
-} run;
-
 static int print_help(void)
 {
     printf("usage: sinew run SCENE [OPTION ...]\n\n"
-           "Simulates a scene (a file, or a name that `sinew info scenes` lists) and writes caches, metrics.csv (one\n"
-           "row an iteration) and state.bin (to go on from).\n\n");
+           "Simulates a scene (a file, or a name that `sinew info scenes` lists) and writes caches, metrics.csv,\n"
+           "state.bin (to go on from) and summary.json (`sinew info run DIR` prints it).\n\n");
     sinew_options_print(options, OPTION_COUNT);
     printf(
         "  --precision P          single or double\n\n"
-        "Example: sinew run scenes/twist.json --frames 120 --format gltf,vtu --set solver.tolerance=1e-6\n\n"
+        "Example: sinew run scenes/twist.json --frames 120 --format gltf,vtu --set solver.tolerance=1e-6\n"
+        "         sinew run twist --out out/a --checkpoint 10      is killed, then:\n"
+        "         sinew run twist --resume out/a                   ends with the same bytes as if it had not been\n"
+        "         sinew run twist --resume out/a --frames 200      goes on after its end\n"
+        "         sinew run twist --resume out/a --out out/b --force --set bodies.0.energies.0.young=1e6\n"
+        "                                                          from there on otherwise, in another folder\n\n"
         "Exit status: 0 done; 1 some step did not reach its tolerance, or left tets inverted; 2 wrong usage or bad\n"
-        "input; 3 the simulation became non-finite; 130 interrupted (the step was finished, the files are whole).\n");
+        "input; 3 the simulation became non-finite; 130 interrupted, 143 terminated (the step was finished, the files\n"
+        "are whole, --resume goes on).\n");
     return SINEW_EXIT_DONE;
+}
+
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+/* The number of the signal that came. */
+static volatile sig_atomic_t interrupted;
+/* Files are being written: a signal ends the run after the step. Before that there is nothing to lose. */
+static volatile sig_atomic_t guarded;
+
+static void on_signal(int signal_number)
+{
+    /* A second one ends the program at once: what it has written can be gone on with. */
+    if (!guarded || interrupted)
+        _exit(128 + signal_number);
+    interrupted = signal_number;
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+double sinew_run_clock(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool fail(const sinew_run *r)
+{
+    sinew_usage_error(command, "%s", r->error.text);
+    return false;
 }
 
 /* ---- Command line --------------------------------------------------------------------------- */
 
-static bool read_formats(run *r)
+static const sinew_given *given_formats(const sinew_run *r)
 {
-    const sinew_given nothing = {0}, *given = &nothing;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (strcmp(options[i].name, "format") == 0)
-            given = &r->arguments.given[i];
+    int32_t i = 0;
+    while (strcmp(options[i].name, "format") != 0)
+        i++;
+    return &r->arguments.given[i];
+}
+
+static bool read_formats(sinew_run *r)
+{
+    const sinew_given *given = given_formats(r);
     r->wanted[SINEW_CACHE_PC2] = given->count == 0;
     for (int32_t i = 0; i < given->count; i++) {
         for (const char *name = given->values[i]; name;) {
@@ -102,7 +133,7 @@ static bool read_formats(run *r)
 }
 
 /* The options that stand for a setting, as settings; then --set itself. */
-static bool make_settings(const run *r, sinew_settings *settings)
+static bool make_settings(const sinew_run *r, sinew_settings *settings)
 {
     const char *solver = sinew_option_text(&r->arguments, "solver");
     if (solver && sinew_read_solver(command, "--solver", solver) == SINEW_SOLVER_COUNT)
@@ -116,27 +147,155 @@ static bool make_settings(const run *r, sinew_settings *settings)
            sinew_settings_add_given(settings, &r->arguments);
 }
 
-/* ---- Scene ---------------------------------------------------------------------------------- */
-
-static bool fail(const run *r)
+/* The command line as a person could type it again. NULL without memory. */
+static char *join(int argc, char **argv)
 {
-    sinew_usage_error(command, "%s", r->error.text);
-    return false;
+    size_t size = 16;
+    for (int i = 0; i < argc; i++)
+        size += strlen(argv[i]) + 3;
+    char *text = malloc(size), *at = text;
+    at += text ? snprintf(text, size, "sinew") : 0;
+    for (int i = 0; text && i < argc; i++) {
+        const char *quote = strpbrk(argv[i], " \t\n\"$*?[]{}()<>|&;\\") || !*argv[i] ? "'" : "";
+        at += snprintf(at, size - (size_t)(at - text), " %s%s%s", quote, argv[i], quote);
+    }
+    json_t *valid = text ? json_string(text) : NULL;
+    for (char *c = text; c && !valid && *c; c++)
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    json_decref(valid);
+    return text;
 }
 
-static bool resume(run *r, const char *path)
+/* ---- Going on -------------------------------------------------------------------------------- */
+
+/* The state file that --resume names, itself or its folder, and that folder. */
+typedef struct origin {
+    char path[2200], folder[2100];
+} origin;
+
+static bool find_origin(const char *given, origin *o)
 {
-    if (sinew_state_read(r->world, path, &r->error) != SINEW_OK)
-        return fail(r);
-    int64_t per_frame = sinew_scene_steps_per_frame(r->scene), step = sinew_world_step_count(r->world);
-    if (step < r->frames * per_frame)
+    struct stat facts;
+    if (strlen(given) >= sizeof o->folder) {
+        sinew_usage_error(command, "--resume: the path is too long");
+        return false;
+    }
+    if (stat(given, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        snprintf(o->folder, sizeof o->folder, "%s", given);
+        snprintf(o->path, sizeof o->path, "%s/state.bin", given);
+        if (access(o->path, F_OK) == 0)
+            return true;
+        sinew_usage_error(command,
+                          "--resume %s: no state.bin is in it: no run there came to its first checkpoint; leave out "
+                          "--resume to begin it",
+                          given);
+        return false;
+    }
+    const char *slash = strrchr(given, '/');
+    snprintf(o->path, sizeof o->path, "%s", given);
+    snprintf(o->folder, sizeof o->folder, "%.*s", slash ? (int)(slash - given) + (slash == given) : 1,
+             slash ? given : ".");
+    return true;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat one, two;
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* What the run in the folder writes cannot change on the way: formats, and what a row of metrics.csv is. */
+static bool take_note(sinew_run *r, const json_t *note, const char *path)
+{
+    json_int_t first;
+    int record;
+    json_t *formats, *steps;
+    bool had[SINEW_CACHE_COUNT] = {false}, same = true;
+    if (json_unpack((json_t *)note, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
+                    &first, "steps", &steps) != 0 ||
+        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
+        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
+                          path);
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(formats); i++) {
+        const char *name = json_string_value(json_array_get(formats, i));
+        sinew_cache_format format = sinew_cache_format_by_name(name ? name : "");
+        if (format < SINEW_CACHE_COUNT)
+            had[format] = true;
+    }
+    for (int i = 0; i < SINEW_CACHE_COUNT && given_formats(r)->count > 0; i++)
+        same = same && had[i] == r->wanted[i];
+    if (!same || r->record != (bool)record) {
+        sinew_usage_error(command, "--resume %s: the run there %s", path,
+                          !same    ? "has other formats; leave out --format, or give another --out"
+                          : record ? "was begun with --record; give it again, or another --out"
+                                   : "was begun without --record; leave it out, or give another --out");
+        return false;
+    }
+    memcpy(r->wanted, had, sizeof had);
+    r->first_frame = first;
+    return true;
+}
+
+/* A run of the folder that took all its steps, but was killed before its files had their names. */
+static bool is_unfinished(const sinew_run *r)
+{
+    bool foreign;
+    json_t *summary = r->goes_on ? sinew_run_summary_read(r->directory, &foreign) : NULL;
+    bool unfinished = summary && strcmp(sinew_run_summary_text(summary, "status"), "finished") != 0;
+    json_decref(summary);
+    return unfinished;
+}
+
+static bool resume(sinew_run *r, const origin *o)
+{
+    const bool force = sinew_option_on(&r->arguments, "force");
+    sinew_status status =
+        force ? sinew_state_read_forced(r->world, o->path, &r->error) : sinew_state_read(r->world, o->path, &r->error);
+    if (status != SINEW_OK) {
+        sinew_usage_error(command, "%s%s", r->error.text,
+                          status == SINEW_ERROR_DATA ? "; --force takes it all the same" : "");
+        return false;
+    }
+    const int64_t step = sinew_world_step_count(r->world);
+    if (step > r->frames * r->per_frame || (step == r->frames * r->per_frame && !is_unfinished(r))) {
+        sinew_usage_error(command, "--resume %s: it is at frame %lld and the run ends with frame %lld; raise --frames",
+                          o->path, (long long)(step / r->per_frame), (long long)r->frames);
+        return false;
+    }
+    if (!r->goes_on) {
+        r->first_frame = (step + r->per_frame - 1) / r->per_frame;
+        r->statistics = (sinew_run_statistics){.first_step = step};
         return true;
-    sinew_usage_error(command, "--resume %s: it is at frame %lld and the run ends with frame %lld; raise --frames",
-                      path, (long long)(step / per_frame), (long long)r->frames);
-    return false;
+    }
+    json_t *note = json_loads(sinew_world_note(r->world), 0, NULL);
+    bool good = take_note(r, note, o->path);
+    json_decref(note);
+    return good;
 }
 
-static bool open_scene(run *r, const char *name)
+/* ---- Set-up ---------------------------------------------------------------------------------- */
+
+static bool choose_folder(sinew_run *r, const origin *o)
+{
+    const char *out = sinew_option_text(&r->arguments, "out");
+    int length;
+    if (out)
+        length = snprintf(r->directory, sizeof r->directory, "%s", out);
+    else if (o->path[0])
+        length = snprintf(r->directory, sizeof r->directory, "%s", o->folder);
+    else
+        length = snprintf(r->directory, sizeof r->directory, "out/%s", sinew_scene_name(r->scene));
+    if (length <= 0 || length >= (int)sizeof r->directory) {
+        sinew_usage_error(command, "--out: the path is empty or too long");
+        return false;
+    }
+    r->goes_on = o->path[0] && same_folder(r->directory, o->folder);
+    return true;
+}
+
+static bool open_scene(sinew_run *r, const char *name)
 {
     sinew_settings settings = {0};
     r->scene = make_settings(r, &settings) ? sinew_open_scene(command, name, &settings) : NULL;
@@ -144,139 +303,85 @@ static bool open_scene(run *r, const char *name)
         return false;
     r->world = sinew_scene_world(r->scene);
     r->frames = sinew_scene_frames(r->scene);
+    r->per_frame = sinew_scene_steps_per_frame(r->scene);
+    return true;
+}
+
+static bool set_solver(sinew_run *r)
+{
     sinew_solver_def solver = sinew_scene_solver(r->scene);
-    solver.record = SINEW_RECORD_ITERATIONS;
-    if (sinew_world_set_solver(r->world, &solver, &r->error) != SINEW_OK ||
-        sinew_world_prepare(r->world, &r->error) != SINEW_OK)
-        return fail(r);
-    const char *state = sinew_option_text(&r->arguments, "resume");
-    return !state || resume(r, state);
+    r->record = sinew_option_on(&r->arguments, "record");
+    solver.record = r->record ? SINEW_RECORD_ITERATIONS : SINEW_RECORD_STEP;
+    return sinew_world_set_solver(r->world, &solver, &r->error) == SINEW_OK || fail(r);
 }
 
-/* ---- Files ---------------------------------------------------------------------------------- */
-
-static bool choose_folder(run *r)
+static bool set_up(sinew_run *r)
 {
-    const char *out = sinew_option_text(&r->arguments, "out");
-    int64_t step = sinew_world_step_count(r->world);
-    int length;
-    if (out)
-        length = snprintf(r->directory, sizeof r->directory, "%s", out);
-    else if (step > 0) /* the first part's files stay */
-        length = snprintf(r->directory, sizeof r->directory, "out/%s-from-step-%lld", sinew_scene_name(r->scene),
-                          (long long)step);
-    else
-        length = snprintf(r->directory, sizeof r->directory, "out/%s", sinew_scene_name(r->scene));
-    if (length <= 0 || length >= (int)sizeof r->directory) {
-        sinew_usage_error(command, "--out: the path is empty or too long");
+    const char *given = sinew_option_text(&r->arguments, "resume");
+    origin o = {{0}, {0}};
+    if (given && sinew_option_on(&r->arguments, "overwrite")) {
+        sinew_usage_error(command, "--overwrite removes what --resume goes on with; give one of them");
         return false;
     }
-    return sinew_make_folders(command, r->directory);
-}
-
-static bool open_metrics(run *r)
-{
-    if (!sinew_output_open(&r->metrics, command, r->directory, "metrics.csv"))
+    if (!read_formats(r) || !open_scene(r, r->arguments.plain[0]) || (given && !find_origin(given, &o)) ||
+        !choose_folder(r, &o) || !sinew_run_check_folder(r) || !set_solver(r) || (given && !resume(r, &o)))
         return false;
-    sinew_metrics_head(r->metrics.stream);
-    return true;
-}
-
-static void write_metrics(const run *r)
-{
-    int32_t count;
-    const sinew_iteration *rows = sinew_world_iterations(r->world, &count);
-    const char *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name;
-    for (int32_t i = 0; i < count; i++)
-        sinew_metrics_row(r->metrics.stream, solver, sinew_world_step_count(r->world), &rows[i], NAN);
-}
-
-static bool open_caches(run *r, int64_t first_frame)
-{
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
-        if (!r->wanted[format])
-            continue;
-        sinew_cache_def def = sinew_default_cache_def();
-        def.world = r->world;
-        def.directory = r->directory;
-        def.name = sinew_scene_name(r->scene);
-        def.format = (sinew_cache_format)format;
-        def.frame_count = (int32_t)(r->frames - first_frame + 1);
-        def.frame_time = sinew_scene_time_step(r->scene) * (sinew_real)sinew_scene_steps_per_frame(r->scene);
-        r->caches[format] = sinew_cache_open(&def, &r->error);
-        if (!r->caches[format])
-            return fail(r);
-    }
-    return true;
-}
-
-static bool write_frame(run *r)
-{
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        if (r->caches[format] && sinew_cache_frame(r->caches[format], &r->error) != SINEW_OK)
-            return fail(r);
-    return true;
-}
-
-static bool close_files(run *r)
-{
-    bool good = true;
-    for (int format = 0; format < SINEW_CACHE_COUNT && good; format++) {
-        if (r->caches[format])
-            good = sinew_cache_close(r->caches[format], &r->error) == SINEW_OK || fail(r);
-        r->caches[format] = NULL;
-    }
-    char path[2200];
-    snprintf(path, sizeof path, "%s/state.bin", r->directory);
-    return good && sinew_output_close(&r->metrics) &&
-           (sinew_state_write(r->world, path, &r->error) == SINEW_OK || fail(r));
-}
-
-static void free_run(run *r)
-{
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        if (r->caches[format])
-            sinew_cache_drop(r->caches[format]);
-    sinew_output_drop(&r->metrics);
-    sinew_scene_destroy(r->scene);
-    sinew_arguments_free(&r->arguments);
+    /* Ordering and factorisation may take minutes: they come after all that can be refused at once. */
+    return sinew_world_prepare(r->world, &r->error) == SINEW_OK || fail(r);
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-static void take_step(run *r)
+/* Bits of a step after which there is no other. */
+static const uint32_t last_bits = SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED;
+
+static sinew_step_result take_step(sinew_run *r)
 {
     sinew_step_result result = {0};
-    r->bits |= sinew_world_step(r->world, &result);
-    r->steps++;
-    r->residual = fmax(r->residual, result.residual);
-    r->relative = fmax(r->relative, result.relative_residual);
-    r->gap = fmax(r->gap, result.gap);
-    write_metrics(r);
+    const int64_t step = sinew_world_step_count(r->world) + 1;
+    sinew_world_step(r->world, &result);
+    r->steps_now++;
+    r->solver_seconds += result.seconds;
+    r->gap_seconds += result.gap_seconds;
+    sinew_run_write_metrics(r, step);
+    /* A step that failed is none of the state's; the end of the run counts it. */
+    if (!(result.bits & last_bits))
+        sinew_run_count(&r->statistics, r->world, step, &result);
+    return result;
 }
 
-static bool may_go_on(const run *r)
+static bool is_due(const sinew_run *r, double interval, double last)
 {
-    return !interrupted && !(r->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
+    if (interval > 0)
+        return sinew_run_clock() - last >= interval;
+    return sinew_world_step_count(r->world) % r->per_frame == 0;
 }
 
-static bool simulate(run *r, sinew_progress *progress)
+/* *failed receives the result of a step that could not be taken. */
+static bool simulate(sinew_run *r, double interval, sinew_progress *progress, sinew_step_result *failed)
 {
-    int64_t per_frame = sinew_scene_steps_per_frame(r->scene), step = sinew_world_step_count(r->world);
-    if (!write_frame(r))
-        return false;
-    while (step < r->frames * per_frame && may_go_on(r)) {
+    const int64_t end = r->frames * r->per_frame;
+    int64_t step = sinew_world_step_count(r->world);
+    for (double last = sinew_run_clock(); step < end && !interrupted && !failed->bits;) {
         char note[64];
-        take_step(r);
+        sinew_step_result result = take_step(r);
         step = sinew_world_step_count(r->world);
-        snprintf(note, sizeof note, "residual %.1e", r->residual);
-        sinew_progress_show(progress, step, note);
-        bool stepped = !(r->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
-        if (stepped && step % per_frame == 0 && !write_frame(r))
+        if (result.bits & last_bits)
+            *failed = result;
+        else if (step % r->per_frame == 0 && !sinew_run_write_frame(r))
             return false;
+        if (step < end && !failed->bits && is_due(r, interval, last)) {
+            if (!sinew_run_checkpoint(r))
+                return false;
+            last = sinew_run_clock();
+        }
+        snprintf(note, sizeof note, "residual %.1e", r->statistics.residual.value);
+        sinew_progress_show(progress, step, note);
     }
     return true;
 }
+
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static const char *open_with(int format)
 {
@@ -302,79 +407,96 @@ static void print_named(const char *pattern, const char *name)
     }
 }
 
-static void print_summary(const run *r, double seconds)
+static void print_summary(const sinew_run *r, double seconds, bool complete)
 {
-    char bits[128], gap[64] = "gap not estimated";
+    char bits[128], residual[96], gap[320];
     const char *name = sinew_scene_name(r->scene);
-    sinew_bits_text(r->bits, bits, sizeof bits);
-    if (isfinite(r->gap))
-        snprintf(gap, sizeof gap, "gap about %.3g J in the worst step", r->gap);
-    printf("%s%s: %g s simulated, %lld steps of %s, residual at most %.3g N (relative %.3g), %s, status %s, %.3g s a "
-           "step; "
-           "in %s: ",
-           interrupted ? "interrupted, " : "", name, (double)sinew_world_time(r->world), (long long)r->steps,
-           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, r->residual, r->relative, gap, bits,
-           r->steps > 0 ? seconds / (double)r->steps : 0, r->directory);
+    sinew_bits_text(sinew_run_bits(&r->statistics), bits, sizeof bits);
+    sinew_run_residual_text(&r->statistics, residual, sizeof residual);
+    sinew_run_gap_text(&r->statistics, gap, sizeof gap);
+    printf("%s%s: %g s simulated, %lld steps of %s, %s, %s, status %s, %.3g s a step; in %s: ",
+           interrupted && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
+           (long long)r->statistics.steps, sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual,
+           gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format]) {
             print_named(open_with(format), name);
             printf(", ");
         }
-    printf("metrics.csv, state.bin\n");
+    printf("metrics.csv, state.bin, summary.json\n");
 }
 
-static int exit_status(const run *r)
+static int exit_status(uint32_t bits, bool complete)
 {
-    if (r->bits & SINEW_STEP_NOT_FINITE)
+    if (bits & SINEW_STEP_NOT_FINITE)
         return SINEW_EXIT_NOT_FINITE;
-    if (interrupted)
-        return SINEW_EXIT_INTERRUPTED;
-    return r->bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED) ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
+    if (interrupted && !complete)
+        return interrupted == SIGINT ? SINEW_EXIT_INTERRUPTED : SINEW_EXIT_TERMINATED;
+    return bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED) ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
 }
 
-static int run_scene(run *r)
+/* A last checkpoint, whole files, and the word that it is over. */
+static bool finish(sinew_run *r, const sinew_step_result *failed, bool complete)
 {
-    bool quiet = sinew_option_on(&r->arguments, "quiet");
-    if (!read_formats(r) || !open_scene(r, r->arguments.plain[0]) || !choose_folder(r) || !open_metrics(r))
+    if (!sinew_run_checkpoint(r) || !sinew_run_close_files(r))
+        return false;
+    if (failed->bits)
+        sinew_run_count(&r->statistics, r->world, sinew_world_step_count(r->world) + 1, failed);
+    return sinew_run_summary_write(r, failed->bits ? "not_finite" : complete ? "finished" : "interrupted");
+}
+
+static int run_scene(sinew_run *r)
+{
+    const bool quiet = sinew_option_on(&r->arguments, "quiet");
+    const char *every = sinew_option_text(&r->arguments, "checkpoint");
+    double interval = 60;
+    if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
-    int64_t per_frame = sinew_scene_steps_per_frame(r->scene), first = sinew_world_step_count(r->world);
-    if (!open_caches(r, first / per_frame))
+    guarded = 1;
+    if (!sinew_run_open_files(r))
         return SINEW_EXIT_USAGE;
     if (!quiet && *sinew_scene_notes(r->scene))
         fprintf(stderr, "%s\n", sinew_scene_notes(r->scene));
-    /* A second interrupt ends the program at once. */
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
     sinew_progress progress;
-    sinew_progress_start(&progress, r->frames * per_frame, quiet);
-    bool good = simulate(r, &progress);
+    sinew_step_result failed = {0};
+    sinew_progress_start(&progress, r->frames * r->per_frame, quiet);
+    bool good = simulate(r, interval, &progress, &failed);
     double seconds = sinew_progress_end(&progress);
-    if (r->bits & SINEW_STEP_UNPREPARED)
+    const bool complete = sinew_world_step_count(r->world) == r->frames * r->per_frame;
+    if (failed.bits & SINEW_STEP_UNPREPARED)
         return sinew_usage_error(command, "%s: %s", sinew_scene_name(r->scene), sinew_world_error(r->world));
-    if (!good || !close_files(r))
+    if (!good || !finish(r, &failed, complete))
         return SINEW_EXIT_USAGE;
-    if (r->bits & SINEW_STEP_NOT_FINITE)
+    if (failed.bits)
         sinew_usage_error(command, "%s: step %lld became non-finite; the state before it is kept; %s",
                           sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1,
                           sinew_not_finite_advice(r->world));
     if (!quiet)
-        print_summary(r, seconds);
-    return exit_status(r);
+        print_summary(r, seconds, complete);
+    return exit_status(sinew_run_bits(&r->statistics), complete);
 }
 
 int sinew_command_run(int argc, char **argv)
 {
-    run r = {0};
+    sinew_run r = {.folder = -1, .began = sinew_run_clock()};
+    watch_signals();
     if (!sinew_arguments_read(&r.arguments, command, options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
     int status;
-    if (sinew_option_on(&r.arguments, "help"))
+    char *line = join(argc, argv);
+    r.command_line = line;
+    if (!line)
+        status = sinew_usage_error(command, "out of memory");
+    else if (sinew_option_on(&r.arguments, "help"))
         status = print_help();
     else if (r.arguments.plain_count != 1)
         status = sinew_usage_error(command, r.arguments.plain_count == 0 ? "needs a scene; see sinew run --help"
                                                                          : "takes one scene; see sinew run --help");
     else
         status = run_scene(&r);
-    free_run(&r);
+    sinew_run_free_files(&r);
+    sinew_scene_destroy(r.scene);
+    sinew_arguments_free(&r.arguments);
+    free(line);
     return status;
 }

@@ -86,72 +86,119 @@ static void grown_world(void **state)
     }
 }
 
-/* Each file in turn lies on a full disk. */
+/* Writes a whole cache with files of at most so many bytes. */
+static sinew_status write_limited(const sinew_cache_def *def, rlim_t largest, int frames, sinew_error *error)
+{
+    struct rlimit before = limit_files(largest);
+    sinew_cache *cache = sinew_cache_open(def, error);
+    sinew_status status = cache ? SINEW_OK : error->status;
+    for (int k = 0; k < frames && status == SINEW_OK; k++)
+        status = sinew_cache_frame(cache, error);
+    sinew_status closed = cache ? sinew_cache_close(cache, error) : status;
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_true(status == SINEW_OK || closed == status);
+    return closed;
+}
+
+/* The disk is full at any byte of any file: nothing unfinished is left, and the message names file and reason. */
 static void full_disk(void **state)
 {
     (void)state;
-    static const struct {
-        sinew_cache_format format;
-        const char *file;
-    } cases[] = {
-        {SINEW_CACHE_PC2, "run.pc2"},      {SINEW_CACHE_PC2, "run.obj"}, {SINEW_CACHE_OBJ, "run.0001.obj"},
-        {SINEW_CACHE_VTU, "run.0001.vtu"}, {SINEW_CACHE_VTU, "run.pvd"}, {SINEW_CACHE_GLTF, "run.glb.bin"},
-        {SINEW_CACHE_GLTF, "run.glb"},     {SINEW_CACHE_CSV, "run.csv"},
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        const char *folder = fresh_folder(IN_SCRATCH("full"));
-        char partial[64];
-        snprintf(partial, sizeof partial, "%s.partial", cases[c].file);
-        if (symlink("/dev/full", path_of(folder, partial).text) != 0)
-            skip();
-        sinew_world *world = make_world(NULL);
-        sinew_error error = {0};
-        sinew_cache_def def = cache_def(world, folder, cases[c].format);
-        sinew_cache *cache = sinew_cache_open(&def, &error);
-        sinew_status status = cache ? SINEW_OK : error.status;
-        for (int k = 0; k < 3 && status == SINEW_OK; k++)
-            status = sinew_cache_frame(cache, &error);
-        sinew_status closed = cache ? sinew_cache_close(cache, &error) : status;
-        assert_int_equal(closed, SINEW_ERROR_FILE);
-        assert_non_null(strstr(error.text, cases[c].file));
-        assert_non_null(strstr(error.text, "No space left on device"));
-        sinew_world_destroy(world);
-        bool sequence = cases[c].format == SINEW_CACHE_OBJ || cases[c].format == SINEW_CACHE_VTU;
-        const char *left = !sequence ? "" : cases[c].format == SINEW_CACHE_OBJ ? "run.0000.obj" : "run.0000.vtu";
-        assert_listing(folder, left);
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        sinew_status status = SINEW_ERROR_FILE;
+        bool sequence = f == SINEW_CACHE_OBJ || f == SINEW_CACHE_VTU;
+        for (rlim_t largest = 0; status != SINEW_OK; largest += largest / 16 + 13) {
+            const char *folder = fresh_folder(IN_SCRATCH("full"));
+            sinew_world *world = make_world(NULL);
+            sinew_error error = {0};
+            sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+            status = write_limited(&def, largest, 5, &error);
+            sinew_world_destroy(world);
+            if (status == SINEW_OK)
+                break;
+            assert_int_equal(status, SINEW_ERROR_FILE);
+            assert_non_null(strstr(error.text, "full/run."));
+            assert_non_null(strstr(error.text, "File too large"));
+            if (!sequence)
+                assert_listing(folder, "");
+        }
     }
 }
 
-/* The disk fills while frames are written: a limit on the size of files stands for it. */
-static void grows_full(void **state)
+/* What a resumable cache wrote before the disk was full stays, and with room again it is gone on with. */
+static void full_disk_and_on(void **state)
 {
     (void)state;
-    const sinew_cache_format growing[] = {SINEW_CACHE_PC2, SINEW_CACHE_GLTF, SINEW_CACHE_CSV};
-    for (size_t f = 0; f < sizeof growing / sizeof growing[0]; f++) {
-        const char *folder = fresh_folder(IN_SCRATCH("grows"));
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        const char *whole = write_all(IN_SCRATCH("roomy"), (sinew_cache_format)f, 6, 6);
+        const char *folder = fresh_folder(IN_SCRATCH("cramped"));
         sinew_world *world = make_world(NULL);
         sinew_error error = {0};
-        sinew_cache_def def = cache_def(world, folder, growing[f]);
+        sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+        def.frame_count = 6;
+        def.resumable = true;
         sinew_cache *cache = sinew_cache_open(&def, &error);
-        assert_non_null(cache);
-        struct rlimit before, small;
-        getrlimit(RLIMIT_FSIZE, &before);
-        small = before;
-        small.rlim_cur = 20000;
-        void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &small);
-        sinew_status status = SINEW_OK;
-        int frames = 0;
-        for (; frames < 1000 && status == SINEW_OK; frames++)
-            status = sinew_cache_frame(cache, &error);
+        for (int k = 0; k < 3; k++) {
+            if (k)
+                sinew_world_step(world, NULL);
+            set_state(world, k);
+            assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
+        }
+        assert_int_equal(sinew_cache_sync(cache, &error), SINEW_OK);
+        struct rlimit before = limit_files(100);
+        assert_int_equal(sinew_cache_frame(cache, &error), SINEW_ERROR_FILE);
+        assert_int_equal(sinew_cache_sync(cache, &error), SINEW_ERROR_FILE);
         setrlimit(RLIMIT_FSIZE, &before);
-        signal(SIGXFSZ, handler);
-        assert_int_equal(status, SINEW_ERROR_FILE);
-        assert_true(frames > 3);
-        assert_non_null(strstr(error.text, "File too large"));
-        assert_listing(folder, ""); /* at once, before close */
-        assert_int_equal(sinew_cache_close(cache, &error), SINEW_ERROR_FILE);
-        assert_non_null(strstr(error.text, "File too large"));
+        sinew_cache_drop(cache);
+        def.kept_frames = 3;
+        write_frames_from(world, &def, 3, 6);
+        assert_same_folders(whole, folder);
+        sinew_world_destroy(world);
+    }
+}
+
+/* Closed, dropped, or dropped with later frames: each can be gone on with, from any frame, to the same bytes. */
+static void going_on(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
+        const char *whole = write_all(IN_SCRATCH("straight"), (sinew_cache_format)f, 6, 6);
+        for (int kept = 1; kept <= 6; kept++)
+            for (int closed = 0; closed < 2; closed++) {
+                const char *folder = fresh_folder(IN_SCRATCH("stopped"));
+                sinew_world *world = make_world(NULL);
+                sinew_error error = {0};
+                sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+                def.frame_count = 6;
+                def.resumable = true;
+                sinew_cache *cache = sinew_cache_open(&def, &error);
+                sinew_world *later = make_world(NULL);
+                for (int k = 0; k < (kept < 5 ? kept + 2 : kept); k++) {
+                    if (k)
+                        sinew_world_step(world, NULL);
+                    if (k && k < kept)
+                        sinew_world_step(later, NULL);
+                    set_state(world, k);
+                    assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
+                }
+                if (closed)
+                    assert_int_equal(sinew_cache_close(cache, &error), SINEW_OK);
+                else
+                    sinew_cache_drop(cache);
+                def.world = later;
+                def.kept_frames = kept;
+                write_frames_from(later, &def, kept, 6);
+                assert_same_folders(whole, folder);
+                sinew_world_destroy(world);
+                sinew_world_destroy(later);
+            }
+        /* Files that do not hold the frames are refused, and stay. */
+        sinew_world *world = make_world(NULL);
+        sinew_error error = {0};
+        const char *folder = fresh_folder(IN_SCRATCH("missing"));
+        sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
+        def.kept_frames = 3;
+        assert_null(sinew_cache_open(&def, &error));
         assert_listing(folder, "");
         sinew_world_destroy(world);
     }
@@ -309,9 +356,11 @@ static void frames_do_not_allocate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_defs),     cmocka_unit_test(grown_world),    cmocka_unit_test(full_disk),
-        cmocka_unit_test(grows_full),     cmocka_unit_test(taken_name),     cmocka_unit_test(keeps_old),
-        cmocka_unit_test(failing_memory), cmocka_unit_test(failing_system), cmocka_unit_test(frames_do_not_allocate),
+        cmocka_unit_test(wrong_defs),     cmocka_unit_test(grown_world),
+        cmocka_unit_test(full_disk),      cmocka_unit_test(full_disk_and_on),
+        cmocka_unit_test(going_on),       cmocka_unit_test(taken_name),
+        cmocka_unit_test(keeps_old),      cmocka_unit_test(failing_memory),
+        cmocka_unit_test(failing_system), cmocka_unit_test(frames_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

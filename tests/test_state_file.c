@@ -2,8 +2,10 @@
  *
  * test_state_file.c: a state comes back with its bits, and a cut, damaged or foreign file is refused with the reason.
  */
+#include "base/sections.h"
 #include "cache_fixture.h"
 #include "failing_malloc.h"
+#include "world/world.h"
 
 static void write_bytes(const char *path, const char *bytes, size_t size)
 {
@@ -59,15 +61,13 @@ static void state_refusals(void **state)
 
     for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 29) {
         write_bytes(bad, file, cut);
-        refuse_state(world, bad, cut < 8 ? "is not a sinew state file" : "is cut off");
+        refuse_state(world, bad, cut < 8 ? "is not a sinew state" : "is cut off");
     }
     for (size_t at = 0; at < size; at += at < 64 ? 1 : 13) {
-        if (at >= 32 && at < 40)
-            continue; /* kept for later versions */
         file[at] ^= 0x10;
         write_bytes(bad, file, size);
         file[at] ^= 0x10;
-        refuse_state(world, bad, at < 8 ? "is not a sinew state file" : at >= 40 ? "checksum" : "");
+        refuse_state(world, bad, at < 8 ? "is not a sinew state" : at >= 40 ? "checksum" : "");
     }
     char *longer = calloc(1, size + 5);
     memcpy(longer, file, size);
@@ -77,6 +77,10 @@ static void state_refusals(void **state)
     memcpy(longer + 16, &other, sizeof other);
     write_bytes(bad, longer, size);
     refuse_state(world, bad, sizeof(sinew_real) == 8 ? "single precision" : "double precision");
+    memcpy(longer, file, size);
+    longer[8] = 1;
+    write_bytes(bad, longer, size);
+    refuse_state(world, bad, "is a state of version 1, this library reads 2; run the scene again");
     free(longer);
     refuse_state(world, path_of(folder, "none.state").text, "No such file");
     refuse_state(world, folder, "regular file");
@@ -84,11 +88,190 @@ static void state_refusals(void **state)
     /* The state of another world. */
     sinew_world *other_world = empty_world(NULL);
     add_body(other_world, 3, q_rope, 0, NULL, 0, NULL, 2, rope_edges);
-    refuse_state(other_world, good, "good.state: ");
+    refuse_state(other_world, good, "good.state: belongs to another scene: bodies was 4, is 1");
+    assert_int_equal(sinew_state_read_forced(other_world, good, &error), SINEW_ERROR_FORMAT);
+    assert_non_null(strstr(error.text, "has 4 bodies, the world has 1"));
     sinew_world_destroy(other_world);
     free(file);
     sinew_world_destroy(world);
 }
+
+/* ---- Files that somebody made with care ------------------------------------------------------ */
+
+/* A state as a table of sections, taken apart and put together again with valid checksums. */
+typedef struct parts {
+    sinew_section sections[32];
+    const char *contents[32];
+    uint32_t count;
+} parts;
+
+static parts take_apart(const char *file)
+{
+    parts p;
+    memcpy(&p.count, file + 20, sizeof p.count);
+    assert_true(p.count < 32);
+    memcpy(p.sections, file + 40, p.count * sizeof p.sections[0]);
+    for (uint32_t i = 0; i < p.count; i++)
+        p.contents[i] = file + p.sections[i].offset;
+    return p;
+}
+
+static void write_parts(const parts *p, const char *path)
+{
+    static char block[65536];
+    sinew_section_writer writer;
+    memset(block, 0, sizeof block);
+    sinew_sections_begin(&writer, block, p->count);
+    for (uint32_t i = 0; i < p->count; i++) {
+        sinew_section_begin(&writer, p->sections[i].tag, p->sections[i].flags & 1, p->sections[i].index);
+        sinew_section_put(&writer, p->contents[i], p->sections[i].size);
+        sinew_section_end(&writer);
+    }
+    sinew_sections_end(&writer);
+    write_bytes(path, block, writer.size);
+}
+
+static void forged_states(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder(IN_SCRATCH("state_forged"));
+    const char *path = IN_SCRATCH("state_forged/a.state");
+    sinew_error error = {0};
+    sinew_world *world = make_world(NULL);
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.vertex_count = 1;
+    pin.vertices = (const int32_t[]){3};
+    assert_true(sinew_world_add_pins(world, &pin, &error).index >= 0);
+    assert_int_equal(sinew_world_set_note(world, "a note"), SINEW_OK);
+    assert_int_equal(sinew_state_write(world, path, &error), SINEW_OK);
+    size_t size;
+    char *file = slurp(folder, "a.state", &size);
+    const parts whole = take_apart(file);
+
+    /* Every number of every required section in turn is none. */
+    for (uint32_t i = 0; i < whole.count; i++) {
+        char content[1024];
+        const size_t bytes = whole.sections[i].size, word = sizeof(sinew_real);
+        if (!(whole.sections[i].flags & 1))
+            continue;
+        assert_true(bytes <= sizeof content);
+        for (size_t at = 0; at + word <= bytes; at += word) {
+            parts p = whole;
+            memcpy(content, whole.contents[i], bytes);
+            memset(content + at, 0xff, word);
+            p.contents[i] = content;
+            write_parts(&p, path);
+            refuse_state(world, path, "");
+        }
+    }
+    /* Left out, cut, doubled, renamed. */
+    for (uint32_t i = 0; i < whole.count; i++) {
+        const bool required = whole.sections[i].flags & 1;
+        parts p = whole;
+        p.count--;
+        memmove(p.sections + i, p.sections + i + 1, (p.count - i) * sizeof p.sections[0]);
+        memmove(p.contents + i, p.contents + i + 1, (p.count - i) * sizeof p.contents[0]);
+        write_parts(&p, path);
+        if (required)
+            refuse_state(world, path, "");
+        p = whole;
+        p.sections[i].size--;
+        write_parts(&p, path);
+        if (required)
+            refuse_state(world, path, "");
+        p = whole;
+        memcpy(p.sections[i].tag, "CONT", 4);
+        write_parts(&p, path);
+        if (required)
+            refuse_state(world, path, "has a section CONT that this version does not know");
+    }
+    /* A section of a later version that may be skipped is. */
+    parts p = whole;
+    p.sections[p.count] = (sinew_section){.tag = "LATR", .size = 4};
+    p.contents[p.count++] = "abcd";
+    write_parts(&p, path);
+    assert_int_equal(sinew_world_set_note(world, NULL), SINEW_OK);
+    assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
+    assert_string_equal(sinew_world_note(world), "a note");
+    free(file);
+    sinew_world_destroy(world);
+}
+
+/* ---- What a solver remembers ----------------------------------------------------------------- */
+
+/* A solver that remembers one number from step to step. */
+static double remembered;
+
+static size_t memory_size(const sinew_solve *s)
+{
+    (void)s;
+    return remembered != 0 ? sizeof remembered : 0;
+}
+
+static void memory_save(const sinew_solve *s, void *bytes)
+{
+    (void)s;
+    memcpy(bytes, &remembered, sizeof remembered);
+}
+
+static bool memory_load(sinew_solve *s, const void *bytes, size_t size)
+{
+    (void)s;
+    if (size != sizeof remembered)
+        return false;
+    memcpy(&remembered, bytes, sizeof remembered);
+    return true;
+}
+
+static void solver_memory(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder(IN_SCRATCH("state_solver"));
+    const char *path = IN_SCRATCH("state_solver/a.state");
+    sinew_error error = {0};
+    sinew_world *world = make_world(NULL);
+    sinew_world_step(world, NULL);
+    sinew_solver_ops ops = *world->solve.ops;
+    ops.state_size = memory_size;
+    ops.state_save = memory_save;
+    ops.state_load = memory_load;
+    world->solve.ops = &ops;
+
+    remembered = 0.7;
+    const size_t size = sinew_world_state_size(world);
+    assert_int_equal(sinew_state_write(world, path, &error), SINEW_OK);
+    remembered = 0;
+    assert_true(sinew_world_state_size(world) < size);
+    assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
+    assert_true(remembered == 0.7 && world->solver_ready);
+
+    /* Bytes that are not its own are refused; those of another solver are left alone. */
+    size_t file_size;
+    char *file = slurp(folder, "a.state", &file_size);
+    parts p = take_apart(file);
+    uint32_t at = 0;
+    while (memcmp(p.sections[at].tag, "SOLV", 4) != 0)
+        at++;
+    p.sections[at].size--;
+    write_parts(&p, path);
+    set_state(world, 3);
+    refuse_state(world, path, "newton does not take what it remembered");
+    char other[24] = "admm";
+    p = take_apart(file);
+    p.contents[at] = other;
+    write_parts(&p, path);
+    remembered = 0.3;
+    assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
+    assert_true(remembered == 0.3 && !world->solver_ready); /* prepared anew by the next step */
+    memset(other, 'x', sizeof other);
+    write_parts(&p, path);
+    refuse_state(world, path, "its solver has no name");
+    world->solve.ops = sinew_solver_get_ops(SINEW_SOLVER_NEWTON);
+    free(file);
+    sinew_world_destroy(world);
+}
+
+/* ---- Trouble with files ---------------------------------------------------------------------- */
 
 static void state_failures(void **state)
 {
@@ -97,17 +280,30 @@ static void state_failures(void **state)
     sinew_world *world = make_world(NULL);
     sinew_error error = {0};
     const char *path = IN_SCRATCH("state_full/a.state");
-    if (symlink("/dev/full", path_of(folder, "a.state.partial").text) != 0)
-        skip();
-    assert_int_equal(sinew_state_write(world, path, &error), SINEW_ERROR_FILE);
-    assert_non_null(strstr(error.text, path));
-    assert_non_null(strstr(error.text, "No space left on device"));
-    assert_listing(folder, "");
+    const size_t size = sinew_world_state_size(world);
+    for (rlim_t limit = 0; limit < size; limit += size / 7) {
+        struct rlimit before = limit_files(limit);
+        sinew_status status = sinew_state_write(world, path, &error);
+        setrlimit(RLIMIT_FSIZE, &before);
+        assert_int_equal(status, SINEW_ERROR_FILE);
+        assert_non_null(strstr(error.text, path));
+        assert_non_null(strstr(error.text, "File too large"));
+        assert_listing(folder, "");
+    }
     assert_int_equal(sinew_state_write(world, path_of(folder, "no/a.state").text, &error), SINEW_ERROR_FILE);
     assert_non_null(strstr(error.text, "No such file"));
     assert_int_equal(sinew_state_write(NULL, path, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_state_read(world, NULL, NULL), SINEW_ERROR_USAGE);
     assert_listing(folder, "");
+    /* A link in place of the unfinished file is not followed. */
+    write_bytes(path_of(folder, "victim").text, "untouched", 9);
+    assert_int_equal(symlink(path_of(folder, "victim").text, path_of(folder, "a.state.partial").text), 0);
+    assert_int_equal(sinew_state_write(world, path, &error), SINEW_OK);
+    size_t length;
+    char *victim = slurp(folder, "victim", &length);
+    assert_string_equal(victim, "untouched");
+    free(victim);
+    assert_listing(folder, "a.state victim");
     sinew_world_destroy(world);
 }
 
@@ -147,10 +343,8 @@ static void state_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(state_round_trip),
-        cmocka_unit_test(state_refusals),
-        cmocka_unit_test(state_failures),
-        cmocka_unit_test(state_memory),
+        cmocka_unit_test(state_round_trip), cmocka_unit_test(state_refusals), cmocka_unit_test(forged_states),
+        cmocka_unit_test(solver_memory),    cmocka_unit_test(state_failures), cmocka_unit_test(state_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,12 @@ typedef struct sinew_cache_def {
     const char *directory;    /* exists */
     const char *name;         /* of the files, without ending */
     sinew_cache_format format;
-    int32_t frame_count;   /* how many frames are to come, where known; 0: not known */
+    int32_t frame_count;   /* how many frames it is to hold in the end, where known; 0: not known */
     sinew_real frame_time; /* s between frames */
+    int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence and in csv */
+    int32_t kept_frames;   /* > 0: goes on with the files of a cache that was closed, dropped or killed, keeps so many
+                              of its frames as they are and cuts off later ones. 0: begins anew */
+    bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to go on from */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
@@ -80,15 +84,19 @@ SINEW_API sinew_cache_def sinew_default_cache_def(void);
  * fails or is dropped leaves no half-written file. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error); /* the world as it is now */
+/* Brings all frames so far safely to the disk, so that kept_frames finds them even after a power cut. */
+SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
 /* Finishes the files and frees the cache, also on failure. */
 SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
 SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees it and removes what is unfinished */
 
 /* ---- State files --------------------------------------------------------------------------- */
 
-/* The blob of sinew_world_state_save in a file, written whole or not at all. */
+/* The blob of sinew_world_state_save in a file, written whole or not at all, and safely on the disk on return. */
 SINEW_API sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew_error *error);
+/* Refuses the state of another scene by name (sinew_world_state_check); forced takes it where its sizes fit. */
 SINEW_API sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error);
+SINEW_API sinew_status sinew_state_read_forced(sinew_world *world, const char *path, sinew_error *error);
 
 #ifdef __cplusplus
 }

@@ -401,6 +401,10 @@ typedef struct sinew_measures {
 } sinew_measures;
 
 SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);
+/* Which tets have det F <= 0: the energies they belong to and their numbers among its elements, at most `capacity` of
+ * them. Returns how many there are. */
+SINEW_API int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_energy *energies,
+                                       int32_t *elements);
 /* The step's objective at any positions q [3 * particle_count], for the step that would come next:
  * value (J) and, when gradient is not NULL, grad g [3 * particle_count] (N, zero at pins). */
 SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value,
@@ -414,12 +418,22 @@ SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_c
 
 /* ---- State --------------------------------------------------------------------------------- */
 
-/* Everything that changes while stepping: positions, velocities, forces, targets, time. A world built the same
- * way that loads it goes on with the same bits. The blob names its precision and sizes; a wrong one is refused. */
+/* Everything that changes while stepping: positions, velocities, forces, targets, time, what the solver remembers from
+ * step to step, and the note. A world built the same way that loads it goes on with the same bits. The blob is made of
+ * tagged sections with checksums (docs/runs.md) and may come from anywhere: one that is damaged, of another version or
+ * precision, or whose bodies, targets or pins are not as large as the world's is refused, and the world stays as it
+ * was. */
 SINEW_API size_t sinew_world_state_size(const sinew_world *world);
 SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size);
 SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
+/* Whether the state belongs to a world like this one: SINEW_ERROR_DATA names the first difference in time step,
+ * gravity, solver, meshes, energies, pins ("energies.0.neo_hookean.young was 100000, is 1e+06"). load does not ask. */
+SINEW_API sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size,
+                                               sinew_error *error);
 SINEW_API uint64_t sinew_world_state_hash(const sinew_world *world); /* of positions, velocities and time */
+/* A text of the caller's own that is saved and loaded with the state; copied, NULL: none. */
+SINEW_API sinew_status sinew_world_set_note(sinew_world *world, const char *text);
+SINEW_API const char *sinew_world_note(const sinew_world *world); /* "" when there is none; valid until it changes */
 
 /* ---- Build --------------------------------------------------------------------------------- */
 

@@ -3,7 +3,8 @@
  * cache.c: frames of a world on their way to other programs, whatever the format.
  *
  * open → frame, frame, ... → close. All buffers are made in open. The first failure removes what is unfinished at once
- * (a full disk gets its space back), is remembered, and is what every later call reports.
+ * (a full disk gets its space back; a resumable cache leaves it to go on from), is remembered, and is what every later
+ * call reports.
  *
  * Known limits: the number of particles is fixed when the cache is opened.
  */
@@ -71,6 +72,10 @@ static sinew_status check_def(const sinew_cache_def *def, sinew_error *error)
     if (def->frame_count < 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "cache %s: frame_count is %d; 0 where not known", def->name,
                           (int)def->frame_count);
+    if (def->first_frame < 0 || def->kept_frames < 0 || def->first_frame > INT32_MAX - def->kept_frames)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "cache %s: first_frame is %d and kept_frames %d; both are at least 0", def->name,
+                          (int)def->first_frame, (int)def->kept_frames);
     if (!(def->frame_time > 0) || !isfinite(def->frame_time))
         return sinew_fail(error, SINEW_ERROR_DATA, "cache %s: frame_time is %g s; it must be greater than 0", def->name,
                           (double)def->frame_time);
@@ -101,6 +106,9 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
     cache->ops = formats[def->format];
     cache->world = def->world;
     cache->expected = def->frame_count;
+    cache->first = def->first_frame;
+    cache->kept = cache->frame_count = cache->synced = def->kept_frames;
+    cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
     cache->frame_time = (double)def->frame_time;
     cache->particle_count = sinew_world_particle_count(def->world);
     int length = snprintf(cache->stem, sizeof cache->stem, "%s/%s", def->directory, def->name);
@@ -172,13 +180,30 @@ sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error)
         return sinew_fail(error, cache->failure.status, "%s", cache->failure.text);
     sinew_error failure = {0};
     sinew_status status = fetch(cache, &failure);
-    if (status == SINEW_OK && cache->frame_count == INT32_MAX)
+    if (status == SINEW_OK && cache->frame_count == INT32_MAX - cache->first)
         status = sinew_fail(&failure, SINEW_ERROR_DATA, "%s: too many frames", cache->stem);
     if (status == SINEW_OK)
         status = cache->ops->frame(cache, &failure);
     if (status != SINEW_OK)
         return fail(cache, &failure, error);
     cache->frame_count++;
+    return SINEW_OK;
+}
+
+sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(cache != NULL))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_cache_sync: the cache is NULL");
+    if (cache->failure.status != SINEW_OK)
+        return sinew_fail(error, cache->failure.status, "%s", cache->failure.text);
+    sinew_error failure = {0};
+    sinew_status status = cache->ops->sync(cache, &failure);
+    if (status == SINEW_OK)
+        status = sinew_folder_sync(cache->stem, &failure);
+    if (status != SINEW_OK)
+        return fail(cache, &failure, error);
+    cache->synced = cache->frame_count;
     return SINEW_OK;
 }
 

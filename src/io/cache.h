@@ -14,11 +14,13 @@
 typedef struct sinew_cache_ops {
     const char *name; /* as on the command line */
     size_t own_size;  /* bytes of the format's own part, zeroed before open */
-    /* Any of them may fail. After a failure drop is called at once and nothing else. */
+    /* Any of them may fail. open finds cache->kept frames in the files and goes on behind them. After a failure drop is
+     * called at once and nothing else. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
     sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* lays out cache->q and cache->v */
+    sinew_status (*sync)(sinew_cache *cache, sinew_error *error);  /* brings the frames so far to the disk */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error); /* puts the files in place */
-    /* Removes unfinished files and frees the own part's memory. Called exactly once, also after close. */
+    /* Lets go of unfinished files and frees the own part's memory. Called exactly once, also after close. */
     void (*drop)(sinew_cache *cache);
 } sinew_cache_ops;
 
@@ -44,8 +46,12 @@ struct sinew_cache {
     const sinew_world *world;
     char stem[960];      /* directory/name */
     const char *name;    /* the part of `stem` after the directory */
-    int32_t expected;    /* frames to come, 0: not known */
-    int32_t frame_count; /* frames laid out so far: the number of the coming one */
+    int32_t expected;    /* frames in the end, 0: not known */
+    int32_t first;       /* number of the first frame */
+    int32_t kept;        /* frames that were in the files already */
+    bool resumable;      /* unfinished files stay */
+    int32_t frame_count; /* frames so far, kept ones included: the coming one is number first + frame_count */
+    int32_t synced;      /* frames on the disk */
     double frame_time;   /* s between frames */
     int32_t particle_count;
     double time;         /* s, of the world at this frame */
@@ -65,10 +71,22 @@ void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *s
 
 /* Each reports the path and the system's reason at once, while errno still tells it. */
 sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+/* A file that grows with the frames: created, or reopened where frames are kept. A resumable cache's is kept. */
+sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+/* Cuts a reopened text behind so many lines, or a file behind so many bytes; refuses one that has fewer. */
+sinew_status sinew_cache_cut_lines(sinew_writer *writer, int64_t lines, sinew_error *error);
+sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_error *error);
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error);
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
 sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from the start */
+
+/* ".0012.obj" for the frame that is `frame` behind the first, of a sequence with that suffix. */
+void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32]);
+/* Removes the files of frames behind the kept ones, which a killed run may have left; refuses where a kept one is
+ * missing. */
+sinew_status sinew_cache_cut_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
+sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 
 #define SINEW_CACHE_NUMBER 32 /* bytes that hold any number as text */
 /* As many digits as bring back the same bits, and a point in every locale. Returns the length. */
@@ -77,6 +95,8 @@ int sinew_cache_number(char *text, sinew_real value);
 /* Little-endian, on any machine. */
 void sinew_cache_store32(unsigned char *bytes, uint32_t value);
 void sinew_cache_store_float(unsigned char *bytes, float value);
+uint32_t sinew_cache_load32(const unsigned char *bytes);
+float sinew_cache_load_float(const unsigned char *bytes);
 
 /* Refuses positions that a 32-bit float cannot hold. */
 sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *error);

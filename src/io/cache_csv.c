@@ -14,7 +14,9 @@ typedef struct own_part {
 static sinew_status csv_open(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
-    sinew_status status = sinew_cache_create(cache, &own->writer, ".csv", error);
+    sinew_status status = sinew_cache_stream(cache, &own->writer, ".csv", error);
+    if (status == SINEW_OK && cache->kept > 0)
+        return sinew_cache_cut_lines(&own->writer, 1 + (int64_t)cache->kept * cache->particle_count, error);
     if (status == SINEW_OK)
         status = sinew_cache_print(&own->writer, error, "frame,time,particle,x,y,z,vx,vy,vz\n");
     return status;
@@ -39,7 +41,7 @@ static sinew_status csv_frame(sinew_cache *cache, sinew_error *error)
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->particle_count && status == SINEW_OK; i++) {
         char line[8 * SINEW_CACHE_NUMBER];
-        int length = snprintf(line, sizeof line, "%d,%s,%d", (int)cache->frame_count, time, (int)i);
+        int length = snprintf(line, sizeof line, "%d,%s,%d", (int)(cache->first + cache->frame_count), time, (int)i);
         length += put_vector(line + length, &cache->q[3 * (size_t)i]);
         length += put_vector(line + length, &cache->v[3 * (size_t)i]);
         line[length++] = '\n';
@@ -48,10 +50,16 @@ static sinew_status csv_frame(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_cache_flush(&own->writer, error) : status;
 }
 
+static sinew_status csv_sync(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    return sinew_writer_sync(&own->writer, error);
+}
+
 static sinew_status csv_close(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
-    return sinew_writer_commit(&own->writer, error);
+    return sinew_writer_commit_durable(&own->writer, error);
 }
 
 static void csv_drop(sinew_cache *cache)
@@ -65,6 +73,7 @@ const sinew_cache_ops sinew_cache_csv = {
     .own_size = sizeof(own_part),
     .open = csv_open,
     .frame = csv_frame,
+    .sync = csv_sync,
     .close = csv_close,
     .drop = csv_drop,
 };

@@ -8,55 +8,31 @@
  * targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
  *
  * Displacements are streamed to <name>.glb.bin.partial, since the JSON with their bounds comes first in the file; close
- * puts both together. No normals are stored: the specification then asks viewers for flat shading of the moved faces.
+ * puts both together. A cache that goes on takes the kept frames from there, or from the finished file. No normals are
+ * stored: the specification then asks viewers for flat shading of the moved faces.
  *
  * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
  */
-#include "io/cache.h"
+#include "io/cache_gltf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
-#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
-
-/* Numbers of the glTF specification. */
-enum {
-    type_float = 5126,
-    type_uint = 5125,
-    target_vertices = 34962,
-    target_indices = 34963,
-    mode_lines = 1,
-    mode_triangles = 4,
-    glb_magic = 0x46546c67,
-    chunk_json = 0x4e4f534a,
-    chunk_bin = 0x004e4942,
-    glb_header = 12,
-    chunk_header = 8,
-};
-
-typedef struct own_part {
-    sinew_writer side; /* positions, then displacements, frame by frame; never committed */
-    sinew_writer glb;
-    sinew_cache_shape shape; /* in numbers of the file's vertices */
-    int32_t vertex_count;
-    int32_t *particles;   /* [vertex_count] which particle a vertex is */
-    float *base;          /* [3 * vertex_count] the first frame */
-    unsigned char *bytes; /* [12 * vertex_count] one frame as it is in the file */
-    float *bounds;        /* [6 * bounds_capacity] min and max of each frame's array */
-    int32_t bounds_capacity;
-} own_part;
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Sizes ------------------------------------------------------------------------------------- */
 
-static double index_bytes(const own_part *own)
+static double index_bytes(const sinew_gltf *own)
 {
     return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count);
 }
 
 /* Bytes of the file's binary part with that many frames; double, so that nothing wraps around. */
-static double binary_bytes(const own_part *own, double frames)
+static double binary_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
     return 12.0 * own->vertex_count * frames + index_bytes(own) + animation;
@@ -76,7 +52,7 @@ static sinew_status check_size(const sinew_cache *cache, int32_t frames, sinew_e
 /* ---- Open -------------------------------------------------------------------------------------- */
 
 /* Numbers the used particles from zero and renames the shape's corners. */
-static sinew_status compact(const sinew_cache *cache, own_part *own, sinew_error *error)
+static sinew_status compact(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
     size_t count = (size_t)cache->particle_count;
     uint8_t *used = sinew_allocate(&cache->allocator, count, 1);
@@ -122,9 +98,103 @@ static bool is_utf8(const char *text)
     return true;
 }
 
+/* ---- Going on ---------------------------------------------------------------------------------- */
+
+static void store_bounds(float *bounds, size_t axis, float value)
+{
+    bounds[axis] = fminf(bounds[axis], value);
+    bounds[3 + axis] = fmaxf(bounds[3 + axis], value);
+}
+
+static void clear_bounds(float *bounds)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        bounds[axis] = FLT_MAX;
+        bounds[3 + axis] = -FLT_MAX;
+    }
+}
+
+/* Base and bounds of the kept frames, from where `stream` stands; `copy` (may be NULL) receives their bytes. */
+static sinew_status read_kept(sinew_cache *cache, FILE *stream, const char *path, sinew_writer *copy,
+                              sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    const size_t size = 12 * (size_t)own->vertex_count;
+    sinew_status status = SINEW_OK;
+    for (int32_t k = 0; k < cache->kept && status == SINEW_OK; k++) {
+        float *bounds = own->bounds + 6 * (size_t)k;
+        if (fread(own->bytes, 1, size, stream) != size)
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
+                              path);
+        clear_bounds(bounds);
+        for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
+            float value = sinew_cache_load_float(own->bytes + 4 * i);
+            if (!isfinite(value))
+                return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+            if (k == 0)
+                own->base[i] = value;
+            store_bounds(bounds, i % 3, value);
+        }
+        if (copy)
+            status = sinew_cache_put(copy, own->bytes, size, error);
+    }
+    return status;
+}
+
+/* The side file of a run that was killed, when it holds the kept frames. */
+static bool side_is_whole(const sinew_cache *cache)
+{
+    const sinew_gltf *own = cache->own;
+    char path[sizeof cache->stem + 40];
+    struct stat facts;
+    snprintf(path, sizeof path, "%s.glb.bin.partial", cache->stem);
+    return lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
+           (double)facts.st_size >= 12.0 * own->vertex_count * (double)cache->kept;
+}
+
+/* The frames of a file that was finished lie at the start of its binary part. */
+static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    char path[sizeof cache->stem + 40];
+    snprintf(path, sizeof path, "%s.glb", cache->stem);
+    sinew_status status = sinew_cache_create(cache, &own->side, ".glb.bin", error);
+    int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    FILE *glb = file >= 0 ? fdopen(file, "rb") : NULL;
+    unsigned char head[glb_header + chunk_header];
+    if (status == SINEW_OK && !glb)
+        status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
+    if (status == SINEW_OK && (fread(head, 1, sizeof head, glb) != sizeof head ||
+                               sinew_cache_load32(head) != glb_magic || sinew_cache_load32(head + 16) != chunk_json ||
+                               fseeko(glb, (off_t)sinew_cache_load32(head + 12) + chunk_header, SEEK_CUR) != 0))
+        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+    if (status == SINEW_OK)
+        status = read_kept(cache, glb, path, &own->side, error);
+    if (glb)
+        fclose(glb);
+    else if (file >= 0)
+        close(file);
+    return status == SINEW_OK ? sinew_writer_sync(&own->side, error) : status;
+}
+
+static sinew_status go_on(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    if (!side_is_whole(cache)) {
+        sinew_status status = side_from_glb(cache, error);
+        own->side.keep = status == SINEW_OK;
+        return status;
+    }
+    sinew_status status = sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    if (status == SINEW_OK)
+        status = read_kept(cache, own->side.stream, own->side.partial, NULL, error);
+    return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, 12 * (int64_t)own->vertex_count * cache->kept, error)
+                              : status;
+}
+
 static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    sinew_gltf *own = cache->own;
     if (!is_utf8(cache->name))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
@@ -139,17 +209,19 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     if (status != SINEW_OK)
         return status;
     own->bounds_capacity = cache->expected > 0 ? cache->expected : 64;
+    if (own->bounds_capacity < cache->kept)
+        own->bounds_capacity = cache->kept;
     own->bounds = sinew_allocate(&cache->allocator, (size_t)own->bounds_capacity, 6 * sizeof(float));
     own->base = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
     own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
     if (!own->bounds || !own->base || !own->bytes)
         return sinew_fail_memory(error, "the buffers of a glTF cache");
-    return sinew_cache_create(cache, &own->side, ".glb.bin", error);
+    return cache->kept > 0 ? go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------ */
 
-static sinew_status grow_bounds(const sinew_cache *cache, own_part *own, sinew_error *error)
+static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
     if (cache->frame_count < own->bounds_capacity)
         return SINEW_OK;
@@ -164,12 +236,9 @@ static sinew_status grow_bounds(const sinew_cache *cache, own_part *own, sinew_e
 }
 
 /* Fills bytes and bounds[6] with the frame's positions (the first) or displacements (all others). */
-static bool lay_out(const sinew_cache *cache, own_part *own, float *bounds)
+static bool lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
-    for (int axis = 0; axis < 3; axis++) {
-        bounds[axis] = FLT_MAX;
-        bounds[3 + axis] = -FLT_MAX;
-    }
+    clear_bounds(bounds);
     for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
         size_t axis = i % 3;
         double x = (double)cache->q[3 * (size_t)own->particles[i / 3] + axis];
@@ -179,8 +248,7 @@ static bool lay_out(const sinew_cache *cache, own_part *own, float *bounds)
         float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
         if (!isfinite(value))
             return false;
-        bounds[axis] = fminf(bounds[axis], value);
-        bounds[3 + axis] = fmaxf(bounds[3 + axis], value);
+        store_bounds(bounds, axis, value);
         sinew_cache_store_float(own->bytes + 4 * i, value);
     }
     return true;
@@ -188,7 +256,7 @@ static bool lay_out(const sinew_cache *cache, own_part *own, float *bounds)
 
 static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    sinew_gltf *own = cache->own;
     sinew_status status = check_size(cache, cache->frame_count + 1, error);
     if (status == SINEW_OK)
         status = sinew_cache_check_float(cache, error);
@@ -201,149 +269,6 @@ static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
                           cache->stem, (int)cache->frame_count);
     status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)own->vertex_count, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->side, error) : status;
-}
-
-/* ---- JSON -------------------------------------------------------------------------------------- */
-
-/* Buffer views and accessors, added in the order of their bytes. The first failure sticks. */
-typedef struct json_tables {
-    json_t *views, *accessors;
-    json_int_t size; /* bytes in all views so far */
-    bool good;
-} json_tables;
-
-static int append(json_tables *tables, json_t *list, json_t *item)
-{
-    if (json_array_append_new(list, item) != 0)
-        tables->good = false;
-    return (int)json_array_size(list) - 1;
-}
-
-/* target 0: neither vertices nor indices. Returns the view's number. */
-static int add_view(json_tables *tables, json_int_t size, int target)
-{
-    json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", tables->size, "byteLength", size);
-    if (target && json_object_set_new(view, "target", json_integer(target)) != 0)
-        tables->good = false;
-    /* Several arrays of vertices share a view: then the specification wants the stride said. */
-    if (target == target_vertices && json_object_set_new(view, "byteStride", json_integer(12)) != 0)
-        tables->good = false;
-    tables->size += size;
-    return append(tables, tables->views, view);
-}
-
-static int add_indices(json_tables *tables, int64_t count)
-{
-    int view = add_view(tables, 4 * count, target_indices);
-    return append(tables, tables->accessors,
-                  json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_uint, "count",
-                            (json_int_t)count, "type", "SCALAR"));
-}
-
-/* One accessor a frame; returns the number of the first. */
-static int add_positions(json_tables *tables, const own_part *own, int frames)
-{
-    json_int_t frame_size = (json_int_t)12 * own->vertex_count;
-    int view = add_view(tables, frame_size * frames, target_vertices);
-    int first = (int)json_array_size(tables->accessors);
-    for (int k = 0; k < frames; k++) {
-        const float *b = own->bounds + 6 * (size_t)k;
-        append(tables, tables->accessors,
-               json_pack("{s:i, s:I, s:i, s:i, s:s, s:[f,f,f], s:[f,f,f]}", "bufferView", view, "byteOffset",
-                         frame_size * k, "componentType", type_float, "count", (int)own->vertex_count, "type", "VEC3",
-                         "min", (double)b[0], (double)b[1], (double)b[2], "max", (double)b[3], (double)b[4],
-                         (double)b[5]));
-    }
-    return first;
-}
-
-static float time_of(const sinew_cache *cache, int frame)
-{
-    return (float)(frame * cache->frame_time);
-}
-
-/* The animation of all frames; its arrays go into the tables. */
-static json_t *animations(const sinew_cache *cache, json_tables *tables, int frames)
-{
-    int view = add_view(tables, (json_int_t)4 * frames, 0);
-    int times =
-        append(tables, tables->accessors,
-               json_pack("{s:i, s:i, s:i, s:s, s:[f], s:[f]}", "bufferView", view, "componentType", type_float, "count",
-                         frames, "type", "SCALAR", "min", 0.0, "max", (double)time_of(cache, frames - 1)));
-    json_int_t count = (json_int_t)frames * (frames - 1);
-    view = add_view(tables, 4 * count, 0);
-    int weights = append(tables, tables->accessors,
-                         json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_float, "count",
-                                   count, "type", "SCALAR"));
-    return json_pack("[{s:s, s:[{s:i, s:{s:i, s:s}}], s:[{s:i, s:i, s:s}]}]", "name", "frames", "channels", "sampler",
-                     0, "target", "node", 0, "path", "weights", "samplers", "input", times, "output", weights,
-                     "interpolation", "LINEAR");
-}
-
-static json_t *primitive(int indices, int mode, int positions, int frames)
-{
-    json_t *result = json_pack("{s:{s:i}, s:i, s:i, s:i}", "attributes", "POSITION", positions, "indices", indices,
-                               "mode", mode, "material", 0);
-    if (frames < 2) /* the specification does not know an empty list of targets */
-        return result;
-    json_t *targets = json_array();
-    bool good = targets != NULL;
-    for (int k = 1; k < frames && good; k++)
-        good = json_array_append_new(targets, json_pack("{s:i}", "POSITION", positions + k)) == 0;
-    if (good && json_object_set(result, "targets", targets) == 0) {
-        json_decref(targets);
-        return result;
-    }
-    json_decref(targets);
-    json_decref(result);
-    return NULL;
-}
-
-/* [0] the material: seen from both sides, since cloth has two. */
-static json_t *materials(void)
-{
-    return json_pack("[{s:s, s:b, s:{s:[f,f,f,f], s:f, s:f}}]", "name", "surface", "doubleSided", 1,
-                     "pbrMetallicRoughness", "baseColorFactor", 0.75, 0.35, 0.25, 1.0, "metallicFactor", 0.0,
-                     "roughnessFactor", 0.75);
-}
-
-static json_t *document(const sinew_cache *cache, json_tables *tables, int frames)
-{
-    const own_part *own = cache->own;
-    int positions = add_positions(tables, own, frames);
-    json_t *primitives = json_array();
-    if (own->shape.triangle_count)
-        append(tables, primitives,
-               primitive(add_indices(tables, 3 * own->shape.triangle_count), mode_triangles, positions, frames));
-    if (own->shape.edge_count)
-        append(tables, primitives,
-               primitive(add_indices(tables, 2 * own->shape.edge_count), mode_lines, positions, frames));
-    json_t *animated = frames > 1 ? animations(cache, tables, frames) : NULL;
-    json_t *root =
-        json_pack("{s:{s:s, s:s}, s:i, s:[{s:[i]}], s:[{s:s, s:i}], s:[{s:s, s:o}], s:o}", "asset", "version", "2.0",
-                  "generator", "sinew " SINEW_VERSION, "scene", 0, "scenes", "nodes", 0, "nodes", "name", cache->name,
-                  "mesh", 0, "meshes", "name", cache->name, "primitives", primitives, "materials", materials());
-    if (frames > 1 && json_object_set_new(root, "animations", animated) != 0)
-        tables->good = false;
-    if (json_object_set(root, "accessors", tables->accessors) != 0 ||
-        json_object_set(root, "bufferViews", tables->views) != 0 ||
-        json_object_set_new(root, "buffers", json_pack("[{s:I}]", "byteLength", tables->size)) != 0)
-        tables->good = false;
-    return root;
-}
-
-/* The whole JSON part; *size receives the bytes of the binary part. NULL: out of memory. */
-static json_t *make_json(const sinew_cache *cache, int frames, json_int_t *size)
-{
-    json_tables tables = {.views = json_array(), .accessors = json_array(), .good = true};
-    json_t *root = document(cache, &tables, frames);
-    json_decref(tables.views);
-    json_decref(tables.accessors);
-    *size = tables.size;
-    if (tables.good)
-        return root;
-    json_decref(root);
-    return NULL;
 }
 
 /* ---- Close ------------------------------------------------------------------------------------- */
@@ -371,7 +296,7 @@ static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, in
 }
 
 /* All frames, out of the side file. */
-static sinew_status copy_side(own_part *own, int frames, sinew_error *error)
+static sinew_status copy_side(sinew_gltf *own, int frames, sinew_error *error)
 {
     FILE *side = fopen(own->side.partial, "rb");
     if (!side)
@@ -390,18 +315,18 @@ static sinew_status copy_side(own_part *own, int frames, sinew_error *error)
 }
 
 /* Key k shows frame k: weight 1 on its target, 0 on the others; frame 0 is the base shape. */
-static sinew_status put_animation(const sinew_cache *cache, own_part *own, int frames, sinew_error *error)
+static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
     for (int k = 0; k < frames && status == SINEW_OK; k++)
-        status = put_float(&own->glb, time_of(cache, k), error);
+        status = put_float(&own->glb, sinew_gltf_time(cache, k), error);
     for (int k = 0; k < frames && status == SINEW_OK; k++)
         for (int target = 1; target < frames && status == SINEW_OK; target++)
             status = put_float(&own->glb, target == k ? 1.0f : 0.0f, error);
     return status;
 }
 
-static sinew_status put_binary(const sinew_cache *cache, own_part *own, int frames, sinew_error *error)
+static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
     sinew_status status = copy_side(own, frames, error);
     if (status == SINEW_OK)
@@ -430,7 +355,7 @@ static bool dump(const json_t *root, FILE *stream)
 }
 
 /* File header and the JSON chunk, whose length is known once it is written; then the head of the binary chunk. */
-static sinew_status put_json(own_part *own, const json_t *root, json_int_t binary_size, sinew_error *error)
+static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t binary_size, sinew_error *error)
 {
     static const char blank[glb_header + chunk_header] = {0};
     sinew_status status = sinew_cache_put(&own->glb, blank, sizeof blank, error);
@@ -461,7 +386,7 @@ static sinew_status put_json(own_part *own, const json_t *root, json_int_t binar
 
 static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    sinew_gltf *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? gltf_frame(cache, error) : SINEW_OK;
     int frames = cache->frame_count > 0 ? (int)cache->frame_count : 1;
     if (status == SINEW_OK)
@@ -469,19 +394,29 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     if (status != SINEW_OK)
         return status;
     json_int_t binary_size = 0;
-    json_t *root = make_json(cache, frames, &binary_size);
+    json_t *root = sinew_gltf_json(cache, frames, &binary_size);
     if (!root)
         return sinew_fail_memory(error, "the JSON part of a glTF cache");
     status = put_json(own, root, binary_size, error);
     json_decref(root);
     if (status == SINEW_OK)
         status = put_binary(cache, own, frames, error);
-    return status == SINEW_OK ? sinew_writer_commit(&own->glb, error) : status;
+    if (status == SINEW_OK)
+        status = sinew_writer_commit_durable(&own->glb, error);
+    if (status == SINEW_OK)
+        own->side.keep = false; /* the file itself holds the frames now */
+    return status;
+}
+
+static sinew_status gltf_sync(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    return sinew_writer_sync(&own->side, error);
 }
 
 static void gltf_drop(sinew_cache *cache)
 {
-    own_part *own = cache->own;
+    sinew_gltf *own = cache->own;
     sinew_writer_abandon(&own->side);
     sinew_writer_abandon(&own->glb);
     sinew_cache_shape_free(cache, &own->shape);
@@ -493,9 +428,10 @@ static void gltf_drop(sinew_cache *cache)
 
 const sinew_cache_ops sinew_cache_gltf = {
     .name = "gltf",
-    .own_size = sizeof(own_part),
+    .own_size = sizeof(sinew_gltf),
     .open = gltf_open,
     .frame = gltf_frame,
+    .sync = gltf_sync,
     .close = gltf_close,
     .drop = gltf_drop,
 };

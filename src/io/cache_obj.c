@@ -50,14 +50,15 @@ sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writ
 static sinew_status obj_open(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
-    return sinew_cache_shape_make(cache, &own->shape, error);
+    sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
+    return status == SINEW_OK ? sinew_cache_cut_sequence(cache, "obj", error) : status;
 }
 
 static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
     char ending[32];
-    snprintf(ending, sizeof ending, ".%04d.obj", (int)cache->frame_count);
+    sinew_cache_ending(cache, cache->frame_count, "obj", ending);
     sinew_writer writer;
     sinew_status status = sinew_cache_create(cache, &writer, ending, error);
     if (status == SINEW_OK)
@@ -68,6 +69,11 @@ static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
         return sinew_writer_commit(&writer, error);
     sinew_writer_abandon(&writer);
     return status;
+}
+
+static sinew_status obj_sync(sinew_cache *cache, sinew_error *error)
+{
+    return sinew_cache_sync_sequence(cache, "obj", error);
 }
 
 static sinew_status obj_close(sinew_cache *cache, sinew_error *error)
@@ -88,6 +94,7 @@ const sinew_cache_ops sinew_cache_obj = {
     .own_size = sizeof(own_part),
     .open = obj_open,
     .frame = obj_frame,
+    .sync = obj_sync,
     .close = obj_close,
     .drop = obj_drop,
 };

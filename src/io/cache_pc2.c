@@ -49,9 +49,11 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     own->sample = sinew_allocate(&cache->allocator, (size_t)cache->particle_count, 12);
     if (!own->used || !own->sample)
         return sinew_fail_memory(error, "the buffers of a PC2 cache");
-    status = sinew_cache_create(cache, &own->pc2, ".pc2", error);
+    status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
     if (status == SINEW_OK)
-        status = sinew_cache_create(cache, &own->obj, ".obj", error);
+        status = sinew_cache_stream(cache, &own->obj, ".obj", error);
+    if (status == SINEW_OK && cache->kept > 0)
+        return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->particle_count, error);
     return status == SINEW_OK ? put_header(cache, &own->pc2, error) : status;
 }
 
@@ -119,11 +121,19 @@ static sinew_status pc2_frame(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_cache_flush(&own->pc2, error) : status;
 }
 
+static sinew_status pc2_sync(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = sinew_writer_sync(&own->obj, error);
+    return status == SINEW_OK ? sinew_writer_sync(&own->pc2, error) : status;
+}
+
 static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
-    if (status == SINEW_OK && cache->frame_count != cache->expected) {
+    /* The count stands there already, unless it came otherwise or is that of the run which this one goes on with. */
+    if (status == SINEW_OK && (cache->frame_count != cache->expected || cache->kept > 0)) {
         unsigned char count[4];
         sinew_cache_store32(count, (uint32_t)cache->frame_count);
         status = sinew_cache_seek(&own->pc2, sample_count_at, error);
@@ -131,12 +141,12 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
             status = sinew_cache_put(&own->pc2, count, sizeof count, error);
     }
     if (status == SINEW_OK)
-        status = sinew_writer_commit(&own->pc2, error);
+        status = sinew_writer_commit_durable(&own->pc2, error);
     if (status != SINEW_OK)
         return status;
-    status = sinew_writer_commit(&own->obj, error);
+    status = sinew_writer_commit_durable(&own->obj, error);
     /* One without the other is of no use. */
-    if (status != SINEW_OK)
+    if (status != SINEW_OK && !cache->resumable)
         unlink(own->pc2.path);
     return status;
 }
@@ -156,6 +166,7 @@ const sinew_cache_ops sinew_cache_pc2 = {
     .own_size = sizeof(own_part),
     .open = pc2_open,
     .frame = pc2_frame,
+    .sync = pc2_sync,
     .close = pc2_close,
     .drop = pc2_drop,
 };

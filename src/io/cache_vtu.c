@@ -23,6 +23,10 @@ enum {
     block_count
 };
 
+enum {
+    pvd_head_lines = 3 /* before the first frame's */
+};
+
 typedef struct own_part {
     sinew_writer pvd;
     int64_t cell_count;
@@ -101,7 +105,11 @@ static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
     own_part *own = cache->own;
     sinew_status status = make_cells(cache, own, error);
     if (status == SINEW_OK)
-        status = sinew_cache_create(cache, &own->pvd, ".pvd", error);
+        status = sinew_cache_stream(cache, &own->pvd, ".pvd", error);
+    if (status == SINEW_OK && cache->kept > 0)
+        status = sinew_cache_cut_sequence(cache, "vtu", error);
+    if (status == SINEW_OK && cache->kept > 0)
+        return sinew_cache_cut_lines(&own->pvd, pvd_head_lines + (int64_t)cache->kept, error);
     if (status == SINEW_OK)
         status = sinew_cache_print(&own->pvd, error,
                                    "<?xml version=\"1.0\"?>\n"
@@ -190,7 +198,7 @@ static sinew_status put_escaped(sinew_writer *writer, const char *text, sinew_er
 {
     sinew_status status = SINEW_OK;
     for (; *text && status == SINEW_OK; text++) {
-        if (strchr("&<>\"'", *text))
+        if (strchr("&<>\"'", *text) || (unsigned char)*text < ' ')
             status = sinew_cache_print(writer, error, "&#%d;", *text);
         else
             status = sinew_cache_put(writer, text, 1, error);
@@ -214,7 +222,7 @@ static sinew_status vtu_frame(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
     char ending[32];
-    snprintf(ending, sizeof ending, ".%04d.vtu", (int)cache->frame_count);
+    sinew_cache_ending(cache, cache->frame_count, "vtu", ending);
     sinew_writer writer;
     sinew_status status = sinew_cache_create(cache, &writer, ending, error);
     if (status == SINEW_OK)
@@ -226,11 +234,18 @@ static sinew_status vtu_frame(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? put_entry(cache, &own->pvd, ending, error) : status;
 }
 
+static sinew_status vtu_sync(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = sinew_cache_sync_sequence(cache, "vtu", error);
+    return status == SINEW_OK ? sinew_writer_sync(&own->pvd, error) : status;
+}
+
 static sinew_status vtu_close(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
     sinew_status status = sinew_cache_print(&own->pvd, error, "</Collection>\n</VTKFile>\n");
-    return status == SINEW_OK ? sinew_writer_commit(&own->pvd, error) : status;
+    return status == SINEW_OK ? sinew_writer_commit_durable(&own->pvd, error) : status;
 }
 
 static void vtu_drop(sinew_cache *cache)
@@ -248,6 +263,7 @@ const sinew_cache_ops sinew_cache_vtu = {
     .own_size = sizeof(own_part),
     .open = vtu_open,
     .frame = vtu_frame,
+    .sync = vtu_sync,
     .close = vtu_close,
     .drop = vtu_drop,
 };

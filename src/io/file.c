@@ -5,22 +5,84 @@
 #include "io/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error)
+static sinew_status fail_writing(const char *path, int reason, sinew_error *error)
+{
+    return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", path, strerror(reason));
+}
+
+static sinew_status name_writer(sinew_writer *writer, const char *path, sinew_error *error)
 {
     writer->stream = NULL;
+    writer->keep = false;
     if (strlen(path) >= sizeof writer->path)
         return sinew_fail(error, SINEW_ERROR_FILE, "%.60s...: the path is longer than %zu characters", path,
                           sizeof writer->path - 1);
     snprintf(writer->path, sizeof writer->path, "%s", path);
     snprintf(writer->partial, sizeof writer->partial, "%s.partial", path);
-    writer->stream = fopen(writer->partial, "wb");
-    if (!writer->stream)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
     return SINEW_OK;
+}
+
+/* Takes over an open file, or -1 with errno. */
+static sinew_status open_stream(sinew_writer *writer, int file, const char *mode, sinew_error *error)
+{
+    writer->stream = file >= 0 ? fdopen(file, mode) : NULL;
+    if (writer->stream)
+        return SINEW_OK;
+    int reason = errno;
+    if (file >= 0)
+        close(file);
+    return fail_writing(writer->path, reason, error);
+}
+
+sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error)
+{
+    sinew_status status = name_writer(writer, path, error);
+    if (status != SINEW_OK)
+        return status;
+    /* What lies there is left over from a program that was killed, or a link that somebody put there: it goes, and
+     * nothing that it may point to is touched. */
+    unlink(writer->partial);
+    int file = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    status = open_stream(writer, file, "wb", error);
+    if (status != SINEW_OK && file >= 0)
+        unlink(writer->partial);
+    return status;
+}
+
+sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error)
+{
+    sinew_status status = name_writer(writer, path, error);
+    if (status != SINEW_OK)
+        return status;
+    int file = open(writer->partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT && rename(writer->path, writer->partial) == 0)
+        file = open(writer->partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat facts;
+    if (file >= 0 && (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+        close(file);
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is not a regular file", writer->partial);
+    }
+    return open_stream(writer, file, "r+b", error);
+}
+
+sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error)
+{
+    if (fflush(writer->stream) == 0 && ftruncate(fileno(writer->stream), (off_t)size) == 0 &&
+        fseeko(writer->stream, (off_t)size, SEEK_SET) == 0)
+        return SINEW_OK;
+    return fail_writing(writer->path, errno, error);
+}
+
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error)
+{
+    if (!ferror(writer->stream) && fflush(writer->stream) == 0 && fsync(fileno(writer->stream)) == 0)
+        return SINEW_OK;
+    return fail_writing(writer->path, errno, error);
 }
 
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error)
@@ -37,8 +99,20 @@ sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error)
     }
     if (good)
         return SINEW_OK;
-    unlink(writer->partial);
-    return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", writer->path, strerror(reason));
+    if (!writer->keep)
+        unlink(writer->partial);
+    return fail_writing(writer->path, reason, error);
+}
+
+sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *error)
+{
+    sinew_status status = sinew_writer_sync(writer, error);
+    if (status != SINEW_OK) {
+        sinew_writer_abandon(writer);
+        return status;
+    }
+    status = sinew_writer_commit(writer, error);
+    return status == SINEW_OK ? sinew_folder_sync(writer->path, error) : status;
 }
 
 void sinew_writer_abandon(sinew_writer *writer)
@@ -47,5 +121,30 @@ void sinew_writer_abandon(sinew_writer *writer)
         return;
     fclose(writer->stream);
     writer->stream = NULL;
-    unlink(writer->partial);
+    if (!writer->keep)
+        unlink(writer->partial);
+}
+
+static sinew_status sync_path(const char *path, int flags, sinew_error *error)
+{
+    int file = open(path, flags | O_RDONLY | O_CLOEXEC);
+    bool good = file >= 0 && (fsync(file) == 0 || errno == EINVAL); /* some file systems cannot */
+    int reason = errno;
+    if (file >= 0)
+        close(file);
+    return good ? SINEW_OK : fail_writing(path, reason, error);
+}
+
+sinew_status sinew_file_sync(const char *path, sinew_error *error)
+{
+    return sync_path(path, O_NONBLOCK | O_NOFOLLOW, error);
+}
+
+sinew_status sinew_folder_sync(const char *path, sinew_error *error)
+{
+    char folder[sizeof((sinew_writer *)0)->path];
+    const char *slash = strrchr(path, '/');
+    int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
+    snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    return sync_path(folder, O_DIRECTORY, error);
 }

@@ -2,8 +2,9 @@
  *
  * file.h: files read whole and written whole or not at all.
  *
- * A writer fills <path>.partial and commit renames it over <path>; abandon removes it. Every write is checked, so a
- * full disk or a read-only folder is an error with the path and the system's reason, and leaves nothing behind.
+ * A writer fills <path>.partial and commit renames it over <path>; abandon removes it, unless it is to be kept, and
+ * reopen goes on with a kept one. Every write is checked, so a full disk or a read-only folder is an error with the
+ * path and the system's reason, and leaves nothing behind. Files are created exclusively and links are not followed.
  */
 #ifndef SINEW_FILE_H
 #define SINEW_FILE_H
@@ -14,13 +15,25 @@
 
 typedef struct sinew_writer {
     FILE *stream;       /* write to it freely; errors stick and show in commit */
+    bool keep;          /* <path>.partial is not removed on failure, nor by abandon; open and reopen clear it */
     char path[1024];    /* where it is to end up */
     char partial[1040]; /* where it is now */
 } sinew_writer;
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);
-sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error); /* abandons on failure */
-void sinew_writer_abandon(sinew_writer *writer);                            /* after open; twice is fine */
+/* Goes on with <path>.partial or, where there is none, with <path>, which gets that name; reads and writes, from the
+ * start. */
+sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
+sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* and writes on from there */
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* all so far is on the disk */
+sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);            /* abandons on failure */
+/* The content is on the disk before the name, and both on return: a checkpoint. */
+sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *error);
+void sinew_writer_abandon(sinew_writer *writer); /* after open; twice is fine */
+
+/* Brings a file, or the names in the folder of a file, to the disk. */
+sinew_status sinew_file_sync(const char *path, sinew_error *error);
+sinew_status sinew_folder_sync(const char *path, sinew_error *error);
 
 /* The whole file in one block, a 0 byte after it; release with sinew_release. Refuses what is not a regular
  * file, and files over 8 GiB. */

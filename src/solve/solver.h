@@ -42,6 +42,14 @@ typedef struct sinew_solver_ops {
     /* Optional: how many colours an iteration goes through, one after the other. colours (may be NULL)
      * [particle_count]: colours[outside[p]] is set for particles p that have one. */
     int32_t (*colours)(const sinew_solve *s, const int32_t *outside, int32_t *colours);
+    /* Optional, all three or none: what a prepared solver remembers from one step to the next (weights, the age of a
+     * factor), so that a loaded state goes on with the same bits. state_size is called before each save and may say 0:
+     * nothing that a fresh prepare would not give. state_save writes exactly that many bytes. state_load comes after
+     * prepare; the bytes are untrusted: it returns false, and has changed nothing, when they are not its own. A state
+     * without these bytes makes the world prepare the solver anew. */
+    size_t (*state_size)(const sinew_solve *s);
+    void (*state_save)(const sinew_solve *s, void *bytes);
+    bool (*state_load)(sinew_solve *s, const void *bytes, size_t size);
 } sinew_solver_ops;
 
 struct sinew_solve {

@@ -20,16 +20,26 @@ typedef struct sinew_body_record {
     int32_t first, count;
 } sinew_body_record;
 
+/* What an energy was made from, for the signature of a state. */
+typedef struct sinew_energy_origin {
+    int32_t body;        /* -1: elements number the world's particles */
+    uint32_t by_element; /* bit p: parameter p differs from element to element */
+    uint32_t digest;     /* of elements, parameters by element, weights, normals, motion */
+    sinew_real parameters[SINEW_PARAMETER_MAX];
+} sinew_energy_origin;
+
 typedef struct sinew_energy_record {
     sinew_energy_kind kind;
     sinew_batch *batch;  /* NULL when removed */
     sinew_guide targets; /* VERTEX energies; else empty */
+    sinew_energy_origin origin;
 } sinew_energy_record;
 
 typedef struct sinew_pin_record {
     int32_t count;      /* 0 when removed */
     int32_t *particles; /* [count] inside numbers */
     sinew_guide guide;
+    uint32_t digest; /* of vertices and motion as they were given */
 } sinew_pin_record;
 
 struct sinew_world {
@@ -59,6 +69,7 @@ struct sinew_world {
     sinew_objective objective;
     sinew_solve solve;
     bool objective_ready, solver_ready;
+    char *note;        /* the caller's text that goes with the state; NULL: none */
     sinew_error error; /* of the last step that could not be prepared */
 };
 
@@ -75,6 +86,13 @@ void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record
 void sinew_world_predict(sinew_world *world);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
+/* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
+typedef void sinew_signature_line(void *context, const char *name, const char *value);
+void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
+/* The text of a signature, "name=value" lines, against the world's own: SINEW_ERROR_DATA names what differs. */
+sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
+/* CRC-32 of the keys and the pivot of a motion, 0 without one. */
+uint32_t sinew_motion_digest(const sinew_motion *motion);
 /* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/sections.h"
 #include "energy/parameter.h"
 #include "world/world.h"
 
@@ -266,6 +267,26 @@ static sinew_status draft_elements(const sinew_world *world, const sinew_energy_
     return status;
 }
 
+/* What the signature of a state says about the energy. */
+static sinew_energy_origin origin_of(const sinew_energy_def *def, const draft *d)
+{
+    const size_t count = (size_t)d->count;
+    sinew_energy_origin origin = {.body = def->body.index, .digest = sinew_motion_digest(def->motion)};
+    memcpy(origin.parameters, def->parameters, sizeof origin.parameters);
+    origin.digest = sinew_checksum(origin.digest, def->elements ? def->elements : d->numbers,
+                                   count * (size_t)d->n * sizeof(int32_t));
+    for (int32_t p = 0; p < sinew_get_energy_info(def->kind)->parameter_count; p++)
+        if (def->element_parameters[p]) {
+            origin.by_element |= 1u << p;
+            origin.digest = sinew_checksum(origin.digest, def->element_parameters[p], count * sizeof(sinew_real));
+        }
+    if (def->weights)
+        origin.digest = sinew_checksum(origin.digest, def->weights, 8 * count * sizeof(sinew_real));
+    if (def->normals)
+        origin.digest = sinew_checksum(origin.digest, def->normals, 3 * count * sizeof(sinew_real));
+    return origin;
+}
+
 /* ---- Add, change, remove --------------------------------------------------------------------- */
 
 /* Room for the record and for its place among the live batches. */
@@ -304,6 +325,8 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
         if (!record.batch || !reserve_energy(world))
             status = sinew_fail_memory(error, "the elements of an energy");
     }
+    if (status == SINEW_OK)
+        record.origin = origin_of(def, &d);
     draft_release(&world->allocator, &d);
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &record);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sections.h"
 #include "world/world.h"
 
 sinew_pin_def sinew_default_pin_def(void)
@@ -53,6 +54,9 @@ static sinew_status make_record(const sinew_world *world, const sinew_pin_def *d
     if (status == SINEW_OK)
         status = sinew_guide_create(&record->guide, &world->allocator, count, base, def->motion, "pins", error);
     sinew_release(&world->allocator, base);
+    record->digest = sinew_motion_digest(def->motion);
+    record->digest = sinew_checksum(record->digest, &def->body.index, sizeof def->body.index);
+    record->digest = sinew_checksum(record->digest, def->vertices, (size_t)count * sizeof *def->vertices);
     return status;
 }
 

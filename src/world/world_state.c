@@ -1,134 +1,135 @@
 /* SPDX-License-Identifier: MIT
  *
- * world_state.c: everything that changes while stepping, as one block of bytes, and its hash.
+ * world_state.c: everything that changes while stepping, as one block of tagged sections (base/sections.h).
  *
- * The block: a header, then positions, velocities and forces in outside order, then the base points of every target and
- * pin with one word that says whether key frames still move them. All in the machine's own byte order.
+ *     TIME   int64 steps taken, double time (s)
+ *     BODY   one a body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
+ *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
+ *     PINS   the same, one a pin
+ *     SOLV   char[16] name of the solver, then what it remembers from step to step; absent where it remembers nothing
+ *     SIGN   the signature of the world (world_signature.c), "name=value" lines
+ *     NOTE   a text of the caller's own
+ * All but the last two must be known to whoever reads them. Contact and friction get tags of their own.
  */
 #include <math.h>
 #include <string.h>
 
+#include "base/sections.h"
 #include "world/world.h"
 
-#define STATE_MAGIC   0x53574e53u /* "SNWS" */
-#define STATE_VERSION 1u
+static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "SIGN", "NOTE"};
+enum {
+    KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
+    SOLVER_NAME = 16
+};
 
-typedef struct state_header {
-    uint32_t magic, version;
-    uint32_t real_size;
-    int32_t particle_count, guide_count, point_count; /* of all guides together */
-    int64_t step_count;
-    double time;
-} state_header;
+/* ---- Save ------------------------------------------------------------------------------------ */
 
-/* Calls `visit` on every guide of the world, energies first. */
-typedef void guide_visitor(sinew_guide *guide, void *context);
-static void visit_guides(const sinew_world *world, guide_visitor *visit, void *context)
+static void put_time(const sinew_world *world, sinew_section_writer *writer)
 {
+    sinew_section_begin(writer, "TIME", true, 0);
+    sinew_section_put(writer, &world->step_count, sizeof world->step_count);
+    sinew_section_put(writer, &world->time, sizeof world->time);
+    sinew_section_end(writer);
+}
+
+static void put_body(const sinew_world *world, int32_t index, sinew_section_writer *writer)
+{
+    const sinew_body_record *body = &world->bodies[index];
+    const sinew_real *arrays[] = {world->q, world->v, world->force};
+    sinew_section_begin(writer, "BODY", true, (uint32_t)index);
+    char *at = sinew_section_reserve(writer, 9 * (size_t)body->count * sizeof(sinew_real));
+    for (int a = 0; at && a < 3; a++)
+        for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
+            memcpy(at, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
+    sinew_section_end(writer);
+}
+
+static void put_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_writer *writer)
+{
+    const uint32_t head[2] = {guide->key_count > 0, (uint32_t)guide->count};
+    sinew_section_begin(writer, tag, true, (uint32_t)index);
+    sinew_section_put(writer, head, sizeof head);
+    sinew_section_put(writer, guide->base, 3 * (size_t)guide->count * sizeof *guide->base);
+    sinew_section_end(writer);
+}
+
+static void put_solver(const sinew_world *world, sinew_section_writer *writer)
+{
+    const sinew_solve *solve = &world->solve;
+    if (!world->solver_ready || !solve->ops->state_size || solve->ops->state_size(solve) == 0)
+        return;
+    char name[SOLVER_NAME] = "";
+    strncpy(name, solve->ops->info.name, sizeof name - 1);
+    sinew_section_begin(writer, "SOLV", true, 0);
+    sinew_section_put(writer, name, sizeof name);
+    void *room = sinew_section_reserve(writer, solve->ops->state_size(solve));
+    if (room)
+        solve->ops->state_save(solve, room);
+    sinew_section_end(writer);
+}
+
+static void put_line(void *context, const char *name, const char *value)
+{
+    sinew_section_put(context, name, strlen(name));
+    sinew_section_put(context, "=", 1);
+    sinew_section_put(context, value, strlen(value));
+    sinew_section_put(context, "\n", 1);
+}
+
+static void put_sections(const sinew_world *world, sinew_section_writer *writer)
+{
+    put_time(world, writer);
+    for (int32_t i = 0; i < world->body_count; i++)
+        put_body(world, i, writer);
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
-            visit(&world->energies[i].targets, context);
+            put_guide(&world->energies[i].targets, "GOAL", i, writer);
     for (int32_t i = 0; i < world->pin_count; i++)
         if (world->pins[i].count > 0)
-            visit(&world->pins[i].guide, context);
+            put_guide(&world->pins[i].guide, "PINS", i, writer);
+    put_solver(world, writer);
+    sinew_section_begin(writer, "SIGN", false, 0);
+    sinew_world_signature(world, put_line, writer);
+    sinew_section_end(writer);
+    if (!world->note)
+        return;
+    sinew_section_begin(writer, "NOTE", false, 0);
+    sinew_section_put(writer, world->note, strlen(world->note));
+    sinew_section_end(writer);
 }
 
-static void count_guide(sinew_guide *guide, void *context)
+static sinew_section_writer count_sections(const sinew_world *world)
 {
-    state_header *header = context;
-    header->guide_count++;
-    header->point_count += guide->count;
-}
-
-static state_header make_header(const sinew_world *world)
-{
-    state_header header;
-    memset(&header, 0, sizeof header);
-    header.magic = STATE_MAGIC;
-    header.version = STATE_VERSION;
-    header.real_size = (uint32_t)sizeof(sinew_real);
-    header.particle_count = world->particle_count;
-    header.step_count = world->step_count;
-    header.time = world->time;
-    visit_guides(world, count_guide, &header);
-    return header;
-}
-
-static size_t block_size(const state_header *header)
-{
-    return sizeof *header +
-           (9 * (size_t)header->particle_count + 3 * (size_t)header->point_count) * sizeof(sinew_real) +
-           (size_t)header->guide_count * sizeof(uint32_t);
+    sinew_section_writer counted;
+    sinew_sections_begin(&counted, NULL, 0);
+    put_sections(world, &counted);
+    return counted;
 }
 
 size_t sinew_world_state_size(const sinew_world *world)
 {
     if (!SINEW_ASSERT(world))
         return 0;
-    state_header header = make_header(world);
-    return block_size(&header);
-}
-
-/* ---- Save ------------------------------------------------------------------------------------ */
-
-static void put(char **at, const void *bytes, size_t size)
-{
-    if (size)
-        memcpy(*at, bytes, size);
-    *at += size;
-}
-
-static void put_guide(sinew_guide *guide, void *context)
-{
-    uint32_t moving = guide->key_count > 0;
-    put(context, &moving, sizeof moving);
-    put(context, guide->base, 3 * (size_t)guide->count * sizeof *guide->base);
+    const sinew_section_writer counted = count_sections(world);
+    return sinew_sections_size(&counted);
 }
 
 sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size)
 {
-    if (!SINEW_ASSERT(world && blob && size >= sinew_world_state_size(world)))
+    if (!SINEW_ASSERT(world && blob))
         return SINEW_ERROR_USAGE;
-    char *at = blob;
-    state_header header = make_header(world);
-    put(&at, &header, sizeof header);
-    const sinew_real *arrays[] = {world->q, world->v, world->force};
-    for (int a = 0; a < 3; a++)
-        for (int32_t i = 0; i < world->particle_count; i++)
-            put(&at, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
-    visit_guides(world, put_guide, &at);
+    const sinew_section_writer counted = count_sections(world);
+    if (!SINEW_ASSERT(size >= sinew_sections_size(&counted)))
+        return SINEW_ERROR_USAGE;
+    sinew_section_writer writer;
+    sinew_sections_begin(&writer, blob, counted.count);
+    put_sections(world, &writer);
+    sinew_sections_end(&writer);
     return SINEW_OK;
 }
 
-/* ---- Load ------------------------------------------------------------------------------------ */
-
-static sinew_status check_header(const sinew_world *world, const state_header *header, size_t size, sinew_error *error)
-{
-    state_header own = make_header(world);
-    if (header->magic != STATE_MAGIC || header->version != STATE_VERSION)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "not a state of this version of sinew");
-    if (header->real_size != own.real_size)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state was saved in %s precision, this is " SINEW_PRECISION,
-                          header->real_size == 4 ? "single" : "double");
-    if (header->particle_count != own.particle_count || header->guide_count != own.guide_count ||
-        header->point_count != own.point_count)
-        return sinew_fail(
-            error, SINEW_ERROR_FORMAT,
-            "the state has %d particles and %d guided points, the world has %d and %d: build it the same way",
-            header->particle_count, header->point_count, own.particle_count, own.point_count);
-    if (size != block_size(header))
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state has %zu bytes, must have %zu", size,
-                          block_size(header));
-    if (!isfinite(header->time) || header->step_count < 0)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state's time is damaged");
-    return SINEW_OK;
-}
-
-/* All numbers finite, and no guide moving that has no key frames here. */
-typedef struct guide_check {
-    const char *at;
-    bool good;
-} guide_check;
+/* ---- Checks before anything is taken --------------------------------------------------------- */
 
 static bool finite_reals(const char *bytes, size_t count)
 {
@@ -141,27 +142,173 @@ static bool finite_reals(const char *bytes, size_t count)
     return true;
 }
 
-static void check_guide(sinew_guide *guide, void *context)
+static sinew_status fail_numbers(sinew_error *error, const char *where, int32_t index)
 {
-    guide_check *check = context;
-    uint32_t moving;
-    memcpy(&moving, check->at, sizeof moving);
-    check->at += sizeof moving;
-    check->good = check->good && moving <= 1 && (moving == 0 || guide->key_count > 0) &&
-                  finite_reals(check->at, 3 * (size_t)guide->count);
-    check->at += 3 * (size_t)guide->count * sizeof(sinew_real);
+    return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: %s %d holds numbers that are not finite", where,
+                      (int)index);
 }
 
-static void take_guide(sinew_guide *guide, void *context)
+static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
 {
-    const char **at = context;
+    size_t size;
+    int64_t steps;
+    double time;
+    const char *content = sinew_sections_find(reader, "TIME", 0, &size);
+    if (!content || size != sizeof steps + sizeof time)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: it has no time");
+    memcpy(&steps, content, sizeof steps);
+    memcpy(&time, content + sizeof steps, sizeof time);
+    if (!isfinite(time) || steps < 0)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its time is no time");
+    return SINEW_OK;
+}
+
+static sinew_status check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    const uint32_t count = sinew_sections_count(reader, "BODY");
+    if (count != (uint32_t)world->body_count)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "has %u bodies, the world has %d: build it the same way", count,
+                          (int)world->body_count);
+    for (int32_t i = 0; i < world->body_count; i++) {
+        size_t size;
+        const char *content = sinew_sections_find(reader, "BODY", (uint32_t)i, &size);
+        const size_t reals = 9 * (size_t)world->bodies[i].count;
+        if (!content || size != reals * sizeof(sinew_real))
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "body %d has %zu particles there, %d in the world: build it the same way", (int)i,
+                              size / (9 * sizeof(sinew_real)), (int)world->bodies[i].count);
+        if (!finite_reals(content, reals))
+            return fail_numbers(error, "body", i);
+    }
+    return SINEW_OK;
+}
+
+static sinew_status check_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
+                                sinew_error *error)
+{
+    size_t size;
+    uint32_t head[2] = {0};
+    const char *what = tag[0] == 'G' ? "the targets of energy" : "pin";
+    const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
+    const size_t reals = 3 * (size_t)guide->count;
+    if (content && size >= sizeof head)
+        memcpy(head, content, sizeof head);
+    if (!content || head[1] != (uint32_t)guide->count || size != sizeof head + reals * sizeof(sinew_real))
+        return sinew_fail(error, SINEW_ERROR_FORMAT,
+                          "%s %d has %u points there, %d in the world: build it the same way", what, (int)index,
+                          (unsigned)head[1], (int)guide->count);
+    if (head[0] > 1 || (head[0] == 1 && guide->key_count == 0))
+        return sinew_fail(error, SINEW_ERROR_FORMAT,
+                          "%s %d is moved by key frames there, and the world has none for it", what, (int)index);
+    return finite_reals(content + sizeof head, reals) ? SINEW_OK : fail_numbers(error, what, index);
+}
+
+static sinew_status check_guides(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    uint32_t goals = 0, pins = 0;
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++)
+        if (world->energies[i].targets.count > 0) {
+            status = check_guide(&world->energies[i].targets, "GOAL", i, reader, error);
+            goals++;
+        }
+    for (int32_t i = 0; i < world->pin_count && status == SINEW_OK; i++)
+        if (world->pins[i].count > 0) {
+            status = check_guide(&world->pins[i].guide, "PINS", i, reader, error);
+            pins++;
+        }
+    if (status == SINEW_OK &&
+        (goals != sinew_sections_count(reader, "GOAL") || pins != sinew_sections_count(reader, "PINS")))
+        status = sinew_fail(error, SINEW_ERROR_FORMAT,
+                            "has %u pins and %u energies with targets, the world has %u and %u: build it the same way",
+                            sinew_sections_count(reader, "PINS"), sinew_sections_count(reader, "GOAL"), pins, goals);
+    return status;
+}
+
+/* ---- Load ------------------------------------------------------------------------------------ */
+
+/* The solver's memory of the state's steps. Another solver than the one that wrote it begins without. */
+static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    const sinew_solver_ops *ops = world->solver_ready ? world->solve.ops : sinew_solver_get_ops(world->def.solver.kind);
+    size_t size;
+    const char *content = sinew_sections_find(reader, "SOLV", 0, &size);
+    if (content && (size < SOLVER_NAME || memchr(content, '\0', SOLVER_NAME) == NULL))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its solver has no name");
+    if (!ops->state_load)
+        return SINEW_OK;
+    if (!content || strcmp(content, ops->info.name) != 0) {
+        world->solver_ready = false; /* prepare anew: it may remember steps that this state has not seen */
+        return SINEW_OK;
+    }
+    sinew_status status = sinew_world_prepare(world, error);
+    if (status != SINEW_OK)
+        return status;
+    if (ops->state_load(&world->solve, content + SOLVER_NAME, size - SOLVER_NAME))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_FORMAT,
+                      "%s does not take what it remembered: it is damaged or of another scene", ops->info.name);
+}
+
+static void take_body(sinew_world *world, int32_t index, sinew_section_reader *reader)
+{
+    const sinew_body_record *body = &world->bodies[index];
+    sinew_real *arrays[] = {world->q, world->v, world->force};
+    size_t size;
+    const char *at = sinew_sections_find(reader, "BODY", (uint32_t)index, &size);
+    for (int a = 0; a < 3; a++)
+        for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
+            memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
+}
+
+static void take_guide(sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader)
+{
+    size_t size;
     uint32_t moving;
-    memcpy(&moving, *at, sizeof moving);
-    *at += sizeof moving;
-    memcpy(guide->base, *at, 3 * (size_t)guide->count * sizeof *guide->base);
+    const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
+    memcpy(&moving, content, sizeof moving);
+    memcpy(guide->base, content + 2 * sizeof moving, 3 * (size_t)guide->count * sizeof *guide->base);
     if (!moving)
         sinew_guide_set(guide, guide->base);
-    *at += 3 * (size_t)guide->count * sizeof *guide->base;
+}
+
+/* Everything has been checked: nothing can fail from here on. */
+static void take_sections(sinew_world *world, sinew_section_reader *reader)
+{
+    size_t size;
+    const char *content = sinew_sections_find(reader, "TIME", 0, &size);
+    memcpy(&world->step_count, content, sizeof world->step_count);
+    memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
+    for (int32_t i = 0; i < world->body_count; i++)
+        take_body(world, i, reader);
+    for (int32_t i = 0; i < world->energy_count; i++)
+        if (world->energies[i].targets.count > 0)
+            take_guide(&world->energies[i].targets, "GOAL", i, reader);
+    for (int32_t i = 0; i < world->pin_count; i++)
+        if (world->pins[i].count > 0)
+            take_guide(&world->pins[i].guide, "PINS", i, reader);
+}
+
+/* A copy of the note's text; *note is NULL where there is none. */
+static sinew_status copy_note(const sinew_world *world, const char *text, size_t size, char **note, sinew_error *error)
+{
+    *note = NULL;
+    if (!text)
+        return SINEW_OK;
+    if (memchr(text, '\0', size))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its note is no text");
+    *note = sinew_allocate(&world->allocator, size + 1, 1);
+    if (!*note)
+        return sinew_fail_memory(error, "the note of a state");
+    memcpy(*note, text, size);
+    (*note)[size] = '\0';
+    return SINEW_OK;
+}
+
+static void replace_note(sinew_world *world, char *note)
+{
+    sinew_release(&world->allocator, world->note);
+    world->note = note;
 }
 
 sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error)
@@ -169,27 +316,63 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && blob))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_load needs a world and a state");
-    state_header header;
-    if (size < sizeof header)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state has %zu bytes: it is cut short", size);
-    memcpy(&header, blob, sizeof header);
-    sinew_status status = check_header(world, &header, size, error);
+    sinew_section_reader reader;
+    sinew_status status = sinew_sections_open(&reader, blob, size, known_tags, KNOWN_TAGS, error);
+    if (status == SINEW_OK)
+        status = check_time(&reader, error);
+    if (status == SINEW_OK)
+        status = check_bodies(world, &reader, error);
+    if (status == SINEW_OK)
+        status = check_guides(world, &reader, error);
     if (status != SINEW_OK)
         return status;
-    const char *at = (const char *)blob + sizeof header;
-    const size_t reals = 9 * (size_t)world->particle_count;
-    guide_check check = {at + reals * sizeof(sinew_real), true};
-    visit_guides(world, check_guide, &check);
-    if (!check.good || !finite_reals(at, reals))
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "the state holds numbers that are not finite, or is damaged");
-    sinew_real *arrays[] = {world->q, world->v, world->force};
-    for (int a = 0; a < 3; a++)
-        for (int32_t i = 0; i < world->particle_count; i++, at += 3 * sizeof(sinew_real))
-            memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
-    visit_guides(world, take_guide, &at);
-    world->time = header.time;
-    world->step_count = header.step_count;
+    size_t note_size;
+    char *note;
+    const char *text = sinew_sections_find(&reader, "NOTE", 0, &note_size);
+    status = copy_note(world, text, note_size, &note, error);
+    if (status == SINEW_OK)
+        status = take_solver(world, &reader, error);
+    if (status != SINEW_OK) {
+        sinew_release(&world->allocator, note);
+        return status;
+    }
+    take_sections(world, &reader);
+    replace_note(world, note);
     return SINEW_OK;
+}
+
+sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && blob))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_check needs a world and a state");
+    sinew_section_reader reader;
+    sinew_status status = sinew_sections_open(&reader, blob, size, known_tags, KNOWN_TAGS, error);
+    if (status != SINEW_OK)
+        return status;
+    size_t length;
+    const char *text = sinew_sections_find(&reader, "SIGN", 0, &length);
+    if (!text)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "does not say which scene it belongs to");
+    return sinew_world_signature_check(world, text, length, error);
+}
+
+/* ---- Note ------------------------------------------------------------------------------------ */
+
+sinew_status sinew_world_set_note(sinew_world *world, const char *text)
+{
+    char *note;
+    if (!SINEW_ASSERT(world))
+        return SINEW_ERROR_USAGE;
+    sinew_status status = copy_note(world, text, text ? strlen(text) : 0, &note, NULL);
+    if (status == SINEW_OK)
+        replace_note(world, note);
+    return status;
+}
+
+const char *sinew_world_note(const sinew_world *world)
+{
+    return SINEW_ASSERT(world) && world->note ? world->note : "";
 }
 
 /* ---- Hash ------------------------------------------------------------------------------------ */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info_run.h: `sinew info run DIR`.
+ */
+#ifndef SINEW_INFO_RUN_H
+#define SINEW_INFO_RUN_H
+
+int sinew_info_run(const char *directory); /* returns the exit status */
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_files.c: the folder of a run: whose files lie there, checkpoints, going on.
+ *
+ * Order is what makes a run survive a kill at any moment. summary.json comes first and lists every file that is to
+ * come, so that a later run knows what it may remove. Then the caches and metrics.csv grow under the names *.partial. A
+ * checkpoint brings these to the disk, then state.bin; how many frames and rows belong to it follows from the number of
+ * its step, so nothing else has to match. The end: a checkpoint, the files get their names, and the last thing is
+ * "finished" in summary.json. Whoever goes on cuts all files back to the checkpoint, whatever they hold beyond it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "metrics.h"
+#include "run.h"
+
+static const char command[] = "run";
+
+static bool fail(const sinew_run *r)
+{
+    sinew_usage_error(command, "%s", r->error.text);
+    return false;
+}
+
+/* ---- Which files are a run's ----------------------------------------------------------------- */
+
+/* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
+static const struct format_files {
+    const char *endings[2];
+    const char *sequence;
+} format_files[SINEW_CACHE_COUNT] = {
+    [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL}, [SINEW_CACHE_OBJ] = {{NULL}, "obj"},
+    [SINEW_CACHE_VTU] = {{".pvd"}, "vtu"},        [SINEW_CACHE_GLTF] = {{".glb"}, NULL},
+    [SINEW_CACHE_CSV] = {{".csv"}, NULL},
+};
+
+static void list_format(const sinew_run *r, const struct format_files *format, json_t *files)
+{
+    const char *name = sinew_scene_name(r->scene);
+    for (int i = 0; i < 2 && format->endings[i]; i++)
+        json_array_append_new(files, json_sprintf("%s%s", name, format->endings[i]));
+    if (format->sequence)
+        json_array_append_new(files, json_pack("{s:s, s:s, s:I, s:I}", "name", name, "suffix", format->sequence, "from",
+                                               (json_int_t)r->first_frame, "to", (json_int_t)r->frames));
+}
+
+json_t *sinew_run_manifest(const sinew_run *r)
+{
+    json_t *files = json_pack("[s, s, s]", "summary.json", "state.bin", "metrics.csv");
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        if (r->wanted[format])
+            list_format(r, &format_files[format], files);
+    return files;
+}
+
+/* Whether `name` is NAME.0012.SUFFIX of a sequence; any number where `any` is set. */
+static bool is_frame(const json_t *sequence, const char *name, size_t length, bool any)
+{
+    const char *stem, *suffix;
+    json_int_t from, to;
+    if (json_unpack((json_t *)sequence, "{s:s, s:s, s:I, s:I}", "name", &stem, "suffix", &suffix, "from", &from, "to",
+                    &to) != 0)
+        return false;
+    const size_t head = strlen(stem), tail = strlen(suffix);
+    if (length < head + tail + 6 || strncmp(name, stem, head) != 0 || name[head] != '.' ||
+        name[length - tail - 1] != '.' || strncmp(name + length - tail, suffix, tail) != 0)
+        return false;
+    const char *digits = name + head + 1;
+    const size_t count = length - head - tail - 2;
+    if (strspn(digits, "0123456789") != count || count < 4 || count > 10 || (count > 4 && digits[0] == '0'))
+        return false;
+    const long long number = strtoll(digits, NULL, 10);
+    return any || (number >= from && number <= to);
+}
+
+/* Whether a file in the folder is one of the listed ones, finished or not. */
+static bool is_listed(const json_t *files, const char *name, bool any)
+{
+    size_t length = strlen(name);
+    if (length > 8 && strcmp(name + length - 8, ".partial") == 0)
+        length -= 8;
+    if (name[length] && length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0)
+        length -= 4;
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *file = json_array_get(files, i);
+        const char *text = json_string_value(file);
+        if (text ? strlen(text) == length && strncmp(text, name, length) == 0 : is_frame(file, name, length, any))
+            return true;
+    }
+    return false;
+}
+
+/* The path of a file in the folder that is listed, "" when there is none. */
+static void find_listed(const char *directory, const json_t *files, char *path, size_t size)
+{
+    DIR *stream = opendir(directory);
+    path[0] = '\0';
+    for (struct dirent *entry; stream && (entry = readdir(stream));)
+        /* A summary under way is all that a run leaves which is killed before its first file. */
+        if (is_listed(files, entry->d_name, true) && strcmp(entry->d_name, "summary.json.partial") != 0)
+            snprintf(path, size, "%s/%s", directory, entry->d_name);
+    if (stream)
+        closedir(stream);
+}
+
+/* Removes the listed files of the folder, summary.json last: until then it says what was to go. */
+static bool remove_listed(const char *directory, const json_t *files, bool any)
+{
+    DIR *stream = opendir(directory);
+    bool good = true;
+    for (struct dirent *entry; stream && good && (entry = readdir(stream));) {
+        if (!is_listed(files, entry->d_name, any) || strcmp(entry->d_name, "summary.json") == 0)
+            continue;
+        good = unlinkat(dirfd(stream), entry->d_name, 0) == 0 || errno == ENOENT;
+        if (!good)
+            sinew_usage_error(command, "%s/%s: cannot remove: %s", directory, entry->d_name, strerror(errno));
+    }
+    if (stream && good)
+        unlinkat(dirfd(stream), "summary.json", 0);
+    if (stream)
+        closedir(stream);
+    return good;
+}
+
+/* ---- Whether a run may begin ----------------------------------------------------------------- */
+
+static bool has_state(const char *directory)
+{
+    char path[2200];
+    snprintf(path, sizeof path, "%s/state.bin", directory);
+    return access(path, F_OK) == 0;
+}
+
+/* A run that was stopped before its first checkpoint has nothing to lose. */
+static bool never_began(const char *directory, const json_t *summary)
+{
+    return strcmp(sinew_run_summary_text(summary, "status"), "starting") == 0 && !has_state(directory);
+}
+
+bool sinew_run_check_folder(const sinew_run *r)
+{
+    const bool overwrite = sinew_option_on(&r->arguments, "overwrite");
+    bool foreign;
+    if (r->goes_on)
+        return true;
+    json_t *summary = sinew_run_summary_read(r->directory, &foreign);
+    bool good = true;
+    if (foreign) {
+        sinew_usage_error(command, "%s/summary.json: is not of a run; give another --out", r->directory);
+        good = false;
+    } else if (summary && !overwrite && !never_began(r->directory, summary)) {
+        sinew_usage_error(command,
+                          "%s/summary.json: a run of %s lies there (%s); --resume %s goes on with it, --overwrite "
+                          "replaces it, or give another --out",
+                          r->directory, sinew_run_summary_text(summary, "scene"),
+                          sinew_run_summary_text(summary, "status"), r->directory);
+        good = false;
+    } else if (!summary && !overwrite) {
+        char path[2400];
+        json_t *files = sinew_run_manifest(r);
+        find_listed(r->directory, files, path, sizeof path);
+        json_decref(files);
+        if (path[0])
+            sinew_usage_error(command, "%s: is there already; --overwrite replaces it, or give another --out", path);
+        good = !path[0];
+    }
+    json_decref(summary);
+    return good;
+}
+
+/* Removes exactly the files of the run that lies there; without its list, those that this one is going to write. */
+static bool clear_folder(const sinew_run *r)
+{
+    bool foreign;
+    json_t *summary = sinew_run_summary_read(r->directory, &foreign);
+    json_t *own = summary ? NULL : sinew_run_manifest(r);
+    bool good = remove_listed(r->directory, summary ? json_object_get(summary, "files") : own, summary == NULL);
+    json_decref(summary);
+    json_decref(own);
+    return good;
+}
+
+/* One process a folder. The lock goes with the process, however it ends. */
+static bool lock_folder(sinew_run *r)
+{
+    r->folder = open(r->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (r->folder >= 0 && flock(r->folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        sinew_usage_error(command, "%s: another run is writing there; wait for it, or give another --out",
+                          r->directory);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Open ------------------------------------------------------------------------------------ */
+
+/* How many frames of this folder belong to the state. */
+static int64_t frames_so_far(const sinew_run *r)
+{
+    const int64_t count = sinew_world_step_count(r->world) / r->per_frame - r->first_frame + 1;
+    return r->goes_on && count > 0 ? count : 0;
+}
+
+static bool open_caches(sinew_run *r)
+{
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
+        if (!r->wanted[format])
+            continue;
+        sinew_cache_def def = sinew_default_cache_def();
+        def.world = r->world;
+        def.directory = r->directory;
+        def.name = sinew_scene_name(r->scene);
+        def.format = (sinew_cache_format)format;
+        def.frame_count = (int32_t)(r->frames - r->first_frame + 1);
+        def.frame_time = sinew_scene_time_step(r->scene) * (sinew_real)r->per_frame;
+        def.first_frame = (int32_t)r->first_frame;
+        def.kept_frames = (int32_t)frames_so_far(r);
+        def.resumable = true;
+        r->caches[format] = sinew_cache_open(&def, &r->error);
+        if (!r->caches[format])
+            return fail(r);
+    }
+    return true;
+}
+
+/* Cuts metrics.csv behind the last whole row of a step that the state has seen. */
+static bool cut_metrics(sinew_run *r)
+{
+    FILE *stream = r->metrics.stream;
+    const int64_t last = sinew_world_step_count(r->world);
+    char *line = NULL;
+    size_t room = 0;
+    off_t end = 0;
+    bool head = true;
+    for (ssize_t length; (length = getline(&line, &room, stream)) > 0 && line[length - 1] == '\n'; head = false) {
+        const char *comma = strchr(line, ',');
+        if (!head && (!comma || strtoll(comma + 1, NULL, 10) > last))
+            break;
+        end += length;
+    }
+    free(line);
+    if (end > 0 && fseeko(stream, end, SEEK_SET) == 0 && ftruncate(fileno(stream), end) == 0)
+        return true;
+    sinew_usage_error(command, "%s: cannot go on with it; begin anew", r->metrics.partial);
+    return false;
+}
+
+static bool open_metrics(sinew_run *r)
+{
+    if (r->goes_on)
+        return sinew_output_reopen(&r->metrics, command, r->directory, "metrics.csv") && cut_metrics(r);
+    if (!sinew_output_open(&r->metrics, command, r->directory, "metrics.csv"))
+        return false;
+    sinew_metrics_head(r->metrics.stream);
+    return true;
+}
+
+/* Times of the processes before this one are all that only summary.json knows. */
+static void take_seconds(sinew_run *r)
+{
+    bool foreign;
+    json_t *summary = sinew_run_summary_read(r->directory, &foreign);
+    if (summary && json_unpack(json_object_get(summary, "seconds"), "{s:F, s:F, s:F}", "wall", &r->seconds, "solver",
+                               &r->solver_seconds, "gap", &r->gap_seconds) != 0)
+        r->seconds = r->solver_seconds = r->gap_seconds = 0;
+    json_decref(summary);
+}
+
+bool sinew_run_open_files(sinew_run *r)
+{
+    if (!sinew_make_folders(command, r->directory) || !lock_folder(r) || !sinew_run_check_folder(r))
+        return false;
+    r->kept = r->goes_on;
+    if (r->goes_on)
+        take_seconds(r);
+    else if (!clear_folder(r))
+        return false;
+    if (!sinew_run_summary_write(r, r->goes_on ? "running" : "starting") || !open_metrics(r) || !open_caches(r))
+        return false;
+    if (r->goes_on)
+        return true;
+    const bool at_frame = sinew_world_step_count(r->world) % r->per_frame == 0;
+    return (!at_frame || sinew_run_write_frame(r)) && sinew_run_checkpoint(r);
+}
+
+/* ---- While it runs --------------------------------------------------------------------------- */
+
+bool sinew_run_write_frame(sinew_run *r)
+{
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        if (r->caches[format] && sinew_cache_frame(r->caches[format], &r->error) != SINEW_OK)
+            return fail(r);
+    return true;
+}
+
+void sinew_run_write_metrics(const sinew_run *r, int64_t step)
+{
+    int32_t count;
+    const sinew_iteration *rows = sinew_world_iterations(r->world, &count);
+    const char *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name;
+    for (int32_t i = 0; i < count; i++)
+        sinew_metrics_row(r->metrics.stream, solver, step, &rows[i], NAN);
+}
+
+/* What the state must know besides the world to go on with the folder's files. */
+static bool note_run(sinew_run *r)
+{
+    json_t *formats = json_array();
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        if (r->wanted[format])
+            json_array_append_new(formats, json_string(sinew_cache_format_name((sinew_cache_format)format)));
+    json_t *note =
+        json_pack("{s:i, s:o, s:b, s:I, s:o}", "sinew_run", 1, "formats", formats, "record", (int)r->record,
+                  "first_frame", (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
+    char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
+    bool good = text && sinew_world_set_note(r->world, text) == SINEW_OK;
+    free(text);
+    json_decref(note);
+    if (!good)
+        sinew_usage_error(command, "out of memory");
+    return good;
+}
+
+bool sinew_run_checkpoint(sinew_run *r)
+{
+    char path[2200];
+    snprintf(path, sizeof path, "%s/state.bin", r->directory);
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        if (r->caches[format] && sinew_cache_sync(r->caches[format], &r->error) != SINEW_OK)
+            return fail(r);
+    if (!sinew_output_sync(&r->metrics) || !note_run(r))
+        return false;
+    if (sinew_state_write(r->world, path, &r->error) != SINEW_OK)
+        return fail(r);
+    r->kept = true;
+    return sinew_run_summary_write(r, "running");
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+bool sinew_run_close_files(sinew_run *r)
+{
+    bool good = true;
+    for (int format = 0; format < SINEW_CACHE_COUNT && good; format++) {
+        if (r->caches[format])
+            good = sinew_cache_close(r->caches[format], &r->error) == SINEW_OK || fail(r);
+        r->caches[format] = NULL;
+    }
+    return good && sinew_output_sync(&r->metrics) && sinew_output_close(&r->metrics);
+}
+
+void sinew_run_free_files(sinew_run *r)
+{
+    const bool begun = r->metrics.path[0] != '\0';
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        sinew_cache_drop(r->caches[format]);
+    sinew_output_leave(&r->metrics);
+    if (begun && !r->kept)
+        clear_folder(r);
+    if (r->folder >= 0)
+        close(r->folder);
+}

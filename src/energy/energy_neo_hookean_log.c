@@ -113,6 +113,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
              TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     TET_MATERIAL_OPS,
+    .barrier = true,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
     .constrain = material_constrain,

@@ -92,10 +92,11 @@ enum {
 
 /* How an energy is turned into constraints. */
 enum {
-    SINEW_FORM_ROOT = 0, /* C = sqrt(2 psi alpha): one constraint an element; neo-Hookean: combined, thesis (4.32) */
-    SINEW_FORM_SPLIT,    /* neo-Hookean: deviatoric and hydrostatic apart, thesis (4.34), (4.35); else as root */
+    SINEW_FORM_ROOT = 0,       /* C = sqrt(2 psi alpha): one constraint an element */
+    SINEW_FORM_SPLIT,          /* neo-Hookean: deviatoric and hydrostatic apart, thesis (4.34), (4.35); else as root */
     SINEW_FORM_INCOMPRESSIBLE, /* split, with det F = 1 as a hard constraint */
-    SINEW_FORM_ENERGY          /* C = psi itself, thesis 4.1.4 (PBD only) */
+    SINEW_FORM_ENERGY,         /* C = psi itself, thesis 4.1.4 (PBD only) */
+    SINEW_FORM_COMBINED /* neo-Hookean: root of psi and a constant, a sum of squares, thesis (4.32); else as root */
 };
 
 /* One element as `prepare` sees it: scalar code, run once. */

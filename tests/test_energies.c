@@ -197,13 +197,12 @@ static void test_rest(void **context)
     for_all("zero at rest, psi >= 0", TOLERANCE_EXACT, check_rest);
 }
 
-/* A rigid motion keeps the value and turns the gradient. Targets and normals would have to turn too, and the linear
- * energy is not invariant under rotation: those are translated only (position not at all). */
+/* A rigid motion keeps the value and turns the gradient, where the energy's table says so. */
 static void check_rigid(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
 {
-    if (ops->info.stencil == SINEW_STENCIL_VERTEX)
+    if (ops->rigid_cost & SINEW_COSTS_TRANSLATION)
         return;
-    const bool turns = ops->info.stencil != SINEW_STENCIL_PAIR && strcmp(ops->info.name, "linear") != 0;
+    const bool turns = !(ops->rigid_cost & SINEW_COSTS_ROTATION);
     sample pair[2] = {sample_make(&ops->info, s)};
     pair[1] = pair[0];
     double Q[9];

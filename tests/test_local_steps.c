@@ -621,7 +621,7 @@ static double alpha_of(const sample *s, int lane)
     return 1 / (double)s->data[lane];
 }
 
-/* What is added under the root for soft constraints: thesis (4.32) with l = lambda + mu, J. */
+/* What is added under the root for soft, combined constraints: thesis (4.32) with l = lambda + mu, J. */
 static double offset_of(const sample *s, int lane)
 {
     if (s->kind != SINEW_ENERGY_NEO_HOOKEAN)
@@ -631,7 +631,7 @@ static double offset_of(const sample *s, int lane)
     return s->volume[lane] * (1.5 * mu + mu * mu / (2 * l));
 }
 
-static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool soft)
+static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool combined)
 {
     constraint c = {.alpha = alpha_of(s, lane)};
     ALIGNED sinew_real kept[WIDTH_MOST], g[4 * VERTEX_MOST * WIDTH_MOST] = {0};
@@ -643,7 +643,7 @@ static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool soft)
     kernel.g = g;
     const double psi = s->ops->gradient(&kernel);
     memcpy(s->data, kept, sizeof kept[0] * (size_t)s->W);
-    c.C = sqrt(fmax(2 * c.alpha * (psi + (soft ? offset_of(s, lane) : 0)), 0));
+    c.C = sqrt(fmax(2 * c.alpha * (psi + (combined ? offset_of(s, lane) : 0)), 0));
     for (int a = 0; a < s->n; a++)
         for (int i = 0; i < 3; i++)
             c.gradient[3 * a + i] = c.alpha * (double)g[4 * (lane * s->n + a) + i] / c.C;
@@ -657,6 +657,7 @@ typedef struct projection {
     int passes;
     bool pinned; /* the first vertex */
     bool far;    /* so far from rest that squares of forces are no numbers any more */
+    bool combined;
 } projection;
 
 #ifdef SINEW_SINGLE
@@ -668,23 +669,25 @@ typedef struct projection {
 #endif
 
 static const projection projections[] = {
-    {"hard", 0, 1, 0, 1, 1, false, false},
-    {"hard, half", 0, 0.5, 0, 1, 1, false, false},
-    {"soft", 3e3, 1, 0, 1, 1, false, false},
-    {"soft twice", 3e3, 1, 0, 1, 2, false, false},
-    {"soft, damped", 3e3, 1, 40, 1, 2, false, false},
-    {"soft, a share", 3e3, 1, 0, 0.25, 2, false, false},
-    {"soft, pinned", 3e3, 1, 0, 1, 2, true, false},
-    {"hard, far", 0, 1, 0, 1, 1, false, true},
-    {"soft, far", 3e3, 1, 0, 1, 1, false, true},
-    {"soft, damped, far", 3e3, 1, 40, 1, 1, false, true},
+    {"hard", 0, 1, 0, 1, 1, false, false, false},
+    {"hard, half", 0, 0.5, 0, 1, 1, false, false, false},
+    {"soft", 3e3, 1, 0, 1, 1, false, false, false},
+    {"soft twice", 3e3, 1, 0, 1, 2, false, false, false},
+    {"soft, damped", 3e3, 1, 40, 1, 2, false, false, false},
+    {"soft, a share", 3e3, 1, 0, 0.25, 2, false, false, false},
+    {"soft, pinned", 3e3, 1, 0, 1, 2, true, false, false},
+    {"hard, far", 0, 1, 0, 1, 1, false, true, false},
+    {"soft, far", 3e3, 1, 0, 1, 1, false, true, false},
+    {"soft, damped, far", 3e3, 1, 40, 1, 1, false, true, false},
+    {"soft, combined", 3e3, 1, 0, 1, 2, false, false, true},
+    {"soft, damped, far, combined", 3e3, 1, 40, 1, 1, false, true, true},
 };
 
 /* Thesis (4.27), (4.28), XPBD (26), on one lane of xw. */
 static void project_by_hand(sample *s, const projection *how, int lane, const sinew_real *x_old, double *lambda,
                             sinew_real *xw)
 {
-    const constraint c = by_hand(s, lane, xw, how->compliance > 0);
+    const constraint c = by_hand(s, lane, xw, how->combined && how->compliance > 0);
     const double tilde = c.alpha * how->compliance, gamma = c.alpha * how->damping;
     double S = 0, motion = 0;
     for (int a = 0; a < s->n; a++)
@@ -739,6 +742,7 @@ static void check_projection(sample *s, const projection *how, uint32_t *seed)
     sinew_kernel kernel = kernel_of(s);
     kernel.xw = xw;
     kernel.lambda = lambda;
+    kernel.form = how->combined ? SINEW_FORM_COMBINED : SINEW_FORM_ROOT;
     kernel.compliance = (sinew_real)how->compliance;
     kernel.stiffness = (sinew_real)how->stiffness;
     kernel.damping = (sinew_real)how->damping;

@@ -85,12 +85,19 @@ enum {
     SINEW_BOUND_EXACT = 1 << 1
 };
 
+/* Rigid motions of all its vertices that change an energy. */
+enum {
+    SINEW_COSTS_TRANSLATION = 1 << 0,
+    SINEW_COSTS_ROTATION = 1 << 1
+};
+
 /* How an energy is turned into constraints. */
 enum {
-    SINEW_FORM_ROOT = 0, /* C = sqrt(2 psi alpha): one constraint an element; neo-Hookean: combined, thesis (4.32) */
-    SINEW_FORM_SPLIT,    /* neo-Hookean: deviatoric and hydrostatic apart, thesis (4.34), (4.35); else as root */
+    SINEW_FORM_ROOT = 0,       /* C = sqrt(2 psi alpha): one constraint an element */
+    SINEW_FORM_SPLIT,          /* neo-Hookean: deviatoric and hydrostatic apart, thesis (4.34), (4.35); else as root */
     SINEW_FORM_INCOMPRESSIBLE, /* split, with det F = 1 as a hard constraint */
-    SINEW_FORM_ENERGY          /* C = psi itself, thesis 4.1.4 (PBD only) */
+    SINEW_FORM_ENERGY,         /* C = psi itself, thesis 4.1.4 (PBD only) */
+    SINEW_FORM_COMBINED /* neo-Hookean: root of psi and a constant, a sum of squares, thesis (4.32); else as root */
 };
 
 /* One element as `prepare` sees it: scalar code, run once. */
@@ -107,6 +114,8 @@ typedef struct sinew_energy_ops {
     int32_t data_count;
     int32_t tangent_count;
     int32_t target_slot; /* data[target_slot .. +2] is the target (VERTEX), or -1 */
+    uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is the same after every rigid motion */
+    bool barrier;        /* psi is +inf at some finite x */
 
     /* Fills data[data_count] of one element. NULL, or a reason to refuse it ("zero volume") to which the caller adds
      * the element's number. */

@@ -151,6 +151,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
              TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     TET_MATERIAL_OPS,
+    .rigid_cost = SINEW_COSTS_ROTATION,
     .value = material_value,
     .gradient = material_gradient,
     .linearise = linearise,

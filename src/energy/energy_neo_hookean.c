@@ -102,12 +102,38 @@ static void constrain_split(const sinew_kernel *kernel)
     }
 }
 
+/* The same stress, and psi without the differences of large numbers that its root would show: with E = (F^T F - 1)/2,
+ * |F|^2 - 3 = 2 tr E and J^2 - 1 = 2 tr E + 4 II(E) + 8 III(E), so that
+ *
+ *     (|F|^2 - 3)/2 - (J - 1) = (tr E (J - 1) - 4 II(E) - 8 III(E)) / (J + 1)
+ *
+ * in which every term is a square of strain. Where the volume has changed by half the plain form is exact enough.
+ */
+KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material, lane P[9])
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5), plain = stress(F, material, P);
+    lane cofactor[9], E[6]; /* 00 11 22 01 02 12 */
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const lane growth = cofactor3(F, cofactor) - 1;
+    for (int i = 0; i < 6; i++) {
+        const lane *a = F + row[i], *b = F + column[i];
+        E[i] = half * (a[0] * b[0] + a[3] * b[3] + a[6] * b[6] - (sinew_real)(i < 3));
+    }
+    const lane mixed = E[1] * E[2] - E[5] * E[5], second = E[0] * (E[1] + E[2]) - E[3] * E[3] - E[4] * E[4] + mixed;
+    const lane third = E[0] * mixed - E[3] * (E[3] * E[2] - E[5] * E[4]) + E[4] * (E[3] * E[5] - E[1] * E[4]);
+    const lane_mask near = lane_lt(lane_abs(growth), half);
+    const lane shear = ((E[0] + E[1] + E[2]) * growth - 4 * second - 8 * third) / lane_select(near, growth + 2, half);
+    return lane_select(near, shear + half * ratio * (growth * growth), plain);
+}
+
 static void constrain(const sinew_kernel *kernel)
 {
     if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
         constrain_split(kernel);
-    else
+    else if (kernel->form == SINEW_FORM_COMBINED)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
+    else
+        tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
 }
 
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)

@@ -63,6 +63,27 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 #include "energy/isotropic_material.h"
 
+/* The same where psi is defined; elsewhere the energy of neo_hookean with the same rest and moduli, as a constraint
+ * needs something to lead it back: sweeps begin at q_tilde, which may be inverted. */
+KERNEL_INLINE lane stress_anywhere(const lane F[9], const sinew_real *material, lane P[9])
+{
+    const lane huge = lane_set(LANE_HUGE), psi = stress(F, material, P);
+    const lane_mask defined = lane_le(psi, huge);
+    if (__builtin_expect(!lane_any(~defined), 1))
+        return psi;
+    const lane ratio = lane_load(material) + 1, half = lane_set((sinew_real)0.5);
+    lane C[9];
+    const lane growth = cofactor3(F, C) - 1;
+    for (int i = 0; i < 9; i++)
+        P[i] = lane_select(defined, P[i], F[i] + (ratio * growth - 1) * C[i]);
+    return lane_select(defined, psi, half * (norm3(F) - 3) + growth * (half * ratio * growth - 1));
+}
+
+static void constrain(const sinew_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress_anywhere, no_offset);
+}
+
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);
@@ -113,9 +134,10 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
              TET_MATERIAL_INFO,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
     TET_MATERIAL_OPS,
+    .barrier = true,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
-    .constrain = material_constrain,
+    .constrain = constrain,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = visit_element,
     .vertex_change = vertex_change,

@@ -223,6 +223,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = DATA_TARGET,
+    .rigid_cost = SINEW_COSTS_TRANSLATION | SINEW_COSTS_ROTATION,
     .prepare = prepare,
     .value = value,
     .gradient = gradient,

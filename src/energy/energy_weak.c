@@ -335,6 +335,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
+    .rigid_cost = SINEW_COSTS_ROTATION,
     .prepare = prepare,
     .value = value,
     .gradient = gradient,

@@ -44,6 +44,8 @@ typedef struct sinew_objective {
     const sinew_real *rest;    /* [particle_count][4] m, rest positions: orders of elimination go by them */
     const sinew_real *mass;    /* [particle_count] kg */
     const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
+    const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the part v_kept */
+    double v_kept;
     const sinew_real *force;   /* [particle_count][4] N, all external forces (quasistatic) */
     const uint8_t *pinned;     /* [particle_count] 1 where the motion is prescribed */
 

@@ -100,13 +100,40 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
+/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver finds back from there. */
+static bool is_finite(sinew_solve *s)
+{
+    const sinew_objective *o = s->objective;
+    bool barrier = false;
+    for (int32_t t = 0; t < o->task_count; t++)
+        barrier |= o->tasks[t].batch->ops->barrier;
+    if (!barrier)
+        return true;
+    sinew_solve_evaluate(s);
+    return isfinite(s->terms.elastic);
+}
+
+static void start_from(sinew_solve *s, bool inertia)
+{
+    const sinew_objective *o = s->objective;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? o->q_tilde : s->q_start) + 4 * (size_t)i,
+               4 * sizeof *s->q);
+    s->gradient_known = false;
+}
+
 void sinew_solve_start(sinew_solve *s, int start)
 {
-    sinew_objective *o = s->objective;
-    if (start != 0 || o->quasistatic)
+    const bool inertia = start == 0;
+    if (s->objective->quasistatic)
         return;
-    memcpy(s->q, o->q_tilde, 4 * (size_t)o->particle_count * sizeof *s->q);
-    s->gradient_known = false;
+    if (inertia)
+        start_from(s, true);
+    if (is_finite(s))
+        return;
+    start_from(s, !inertia);
+    if (!is_finite(s))
+        start_from(s, inertia);
 }
 
 static void record(sinew_solve *s, int32_t iteration, double began)

@@ -42,8 +42,8 @@
     }
 #define SINEW_NEO_HOOKEAN_PARAMETER                                                                                    \
     {                                                                                                                  \
-        .name = "neo_hookean", .unit = "", .choices = "combined|split|incompressible", .maximum = 2, .preset = 0,      \
-        .meaning = "one constraint a tet (4.32), deviatoric and hydrostatic apart (4.34, 4.35), or with det F = 1"     \
+        .name = "neo_hookean", .unit = "", .choices = "combined|split|incompressible|root", .maximum = 3, .preset = 3, \
+        .meaning = "root: sqrt(2 psi), zero at rest; of the thesis, for soft rubber: (4.32), (4.34, 4.35), det F = 1"  \
     }
 #define SINEW_RELAXATION_PARAMETER                                                                                     \
     {                                                                                                                  \

@@ -187,6 +187,7 @@ static void newton_begin(sinew_solve *s)
     n->wait = 1;
     n->patience = 0;
     n->linearised = false;
+    sinew_solve_start(s, 1);
 }
 
 static uint32_t newton_iterate(sinew_solve *s)

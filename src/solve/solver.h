@@ -94,7 +94,8 @@ sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
 void sinew_solve_release(sinew_solve *s);
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
-/* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER). */
+/* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER); to the other of the two where
+ * g is infinite there and finite at the other. */
 void sinew_solve_start(sinew_solve *s, int start);
 /* Brings gradient, terms and residual up to date with q. */
 void sinew_solve_evaluate(sinew_solve *s);

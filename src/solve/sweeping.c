@@ -47,7 +47,7 @@ sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, con
 
 int32_t sinew_sweeping_form(int choice)
 {
-    static const int32_t forms[] = {SINEW_FORM_ROOT, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE};
+    static const int32_t forms[] = {SINEW_FORM_COMBINED, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE, SINEW_FORM_ROOT};
     return forms[choice];
 }
 

@@ -76,6 +76,8 @@ void sinew_world_predict(sinew_world *world)
     o->rest = world->rest;
     o->mass = world->mass;
     o->q_tilde = world->q_tilde;
+    o->v = world->v;
+    o->v_kept = keep;
     o->force = world->f_ext;
     o->pinned = world->pinned;
 }

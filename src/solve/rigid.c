@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rigid.c: finds free pieces, sums them up, and moves them. See rigid.h.
+ */
+#include "solve/rigid.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "objective/pieces.h"
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* costs[i] [particle_count] = the rigid motions that the energies at particle i do not leave free. */
+static void find_costs(const sinew_objective *o, uint8_t *costs)
+{
+    for (int32_t i = 0; i < o->particle_count; i++)
+        costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const sinew_batch *batch = o->tasks[t].batch;
+        const sinew_chunk *chunk = o->tasks[t].chunk;
+        for (int32_t k = 0; k < chunk->slot_count; k++)
+            costs[batch->particle[chunk->first_slot + k]] |= (uint8_t)batch->ops->rigid_cost;
+    }
+}
+
+/* Fills first, particle and turns from the root of each particle's piece; `costs` and `place` [particle_count] are used
+ * up. */
+static void list_pieces(sinew_rigid *r, const int32_t *root, uint8_t *costs, int32_t *place)
+{
+    const int32_t count = r->objective->particle_count;
+    memset(place, 0, (size_t)count * sizeof *place);
+    for (int32_t i = 0; i < count; i++) {
+        place[root[i]]++;
+        costs[root[i]] |= costs[i];
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t size = place[i];
+        const bool is_free = size > 1 && !(costs[i] & SINEW_COSTS_TRANSLATION);
+        place[i] = is_free ? r->first[r->piece_count] : -1;
+        if (!is_free)
+            continue;
+        r->turns[r->piece_count] = !(costs[i] & SINEW_COSTS_ROTATION);
+        r->first[++r->piece_count] = place[i] + size;
+    }
+    for (int32_t i = 0; i < count; i++)
+        if (place[root[i]] >= 0)
+            r->particle[place[root[i]]++] = i;
+}
+
+sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const sinew_real *rest, sinew_error *error)
+{
+    const size_t count = (size_t)o->particle_count;
+    *r = (sinew_rigid){.objective = o};
+    if (o->quasistatic)
+        return SINEW_OK;
+    int32_t *root = sinew_allocate(&o->allocator, count, sizeof *root);
+    int32_t *place = sinew_allocate(&o->allocator, count, sizeof *place);
+    uint8_t *costs = sinew_allocate(&o->allocator, count, sizeof *costs);
+    r->first = sinew_allocate_zero(&o->allocator, count / 2 + 1, sizeof *r->first);
+    r->particle = sinew_allocate(&o->allocator, count, sizeof *r->particle);
+    r->turns = sinew_allocate_zero(&o->allocator, count / 2 + 1, sizeof *r->turns);
+    const bool good = root && place && costs && r->first && r->particle && r->turns;
+    if (good) {
+        sinew_objective_pieces(o, rest, root);
+        find_costs(o, costs);
+        list_pieces(r, root, costs, place);
+    } else {
+        sinew_rigid_destroy(r);
+    }
+    sinew_release(&o->allocator, root);
+    sinew_release(&o->allocator, place);
+    sinew_release(&o->allocator, costs);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the free pieces");
+}
+
+void sinew_rigid_destroy(sinew_rigid *r)
+{
+    if (!r->objective)
+        return;
+    const sinew_allocator *allocator = &r->objective->allocator;
+    sinew_release(allocator, r->first);
+    sinew_release(allocator, r->particle);
+    sinew_release(allocator, r->turns);
+    *r = (sinew_rigid){0};
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* Sums over a piece, of positions relative to one of its own, so that a body far from the origin loses no digits. */
+enum {
+    SUM_MASS,
+    SUM_Q,          /* m q */
+    SUM_TARGET = 4, /* m q_tilde */
+    SUM_A = 7,      /* m q_tilde q^T, row-major */
+    SUM_COUNT = 16
+};
+
+typedef struct piece {
+    const sinew_objective *objective;
+    const int32_t *particle; /* [count] */
+    int32_t count;
+    bool turns;
+    const sinew_real *q_start, *q;
+    const sinew_real *origin; /* [3] q of its first particle */
+} piece;
+
+static void add_places(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const piece *p = context;
+    const sinew_objective *o = p->objective;
+    for (int32_t k = first; k < last; k++) {
+        const size_t i = (size_t)p->particle[k];
+        const double m = (double)o->mass[i];
+        double x[3], y[3];
+        sums[SUM_MASS] += m;
+        for (size_t c = 0; c < 3; c++) {
+            x[c] = (double)p->q[4 * i + c] - (double)p->origin[c];
+            y[c] = m * ((double)o->q_tilde[4 * i + c] - (double)p->origin[c]);
+            sums[SUM_Q + c] += m * x[c];
+            sums[SUM_TARGET + c] += y[c];
+        }
+        for (size_t c = 0; p->turns && c < 9; c++)
+            sums[SUM_A + c] += y[c / 3] * x[c % 3];
+    }
+}
+
+/* ---- Rotation -------------------------------------------------------------------------------- */
+
+/* Solves the symmetric system K w = b by Cramer's rule; false where it is not safely definite. */
+static bool solve_turn(const double K[9], const double b[3], double w[3])
+{
+    const double cross[9] = {K[4] * K[8] - K[5] * K[7], K[5] * K[6] - K[3] * K[8], K[3] * K[7] - K[4] * K[6],
+                             K[2] * K[7] - K[1] * K[8], K[0] * K[8] - K[2] * K[6], K[1] * K[6] - K[0] * K[7],
+                             K[1] * K[5] - K[2] * K[4], K[2] * K[3] - K[0] * K[5], K[0] * K[4] - K[1] * K[3]};
+    const double determinant = K[0] * cross[0] + K[1] * cross[1] + K[2] * cross[2];
+    const double scale = K[0] + K[4] + K[8];
+    if (!(K[0] > 0 && cross[8] > 0 && determinant > 1e-9 * scale * scale * scale))
+        return false;
+    for (int i = 0; i < 3; i++)
+        w[i] = (cross[i] * b[0] + cross[3 + i] * b[1] + cross[6 + i] * b[2]) / determinant;
+    return true;
+}
+
+/* R = the rotation by |w| about w, less the identity: what is added to a position is small and keeps its digits. */
+static void turn_less_one(const double w[3], double R[9])
+{
+    const double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], angle = sqrt(square);
+    const double s = angle > 1e-4 ? sin(angle) / angle : 1 - square / 6;
+    const double half = sin(angle / 2), t = angle > 1e-4 ? 2 * half * half / square : 0.5 - square / 24;
+    const double cross[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
+    for (int i = 0; i < 9; i++)
+        R[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
+}
+
+static double inner(const double a[9], const double b[9])
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* One step of Newton's method for the rotation R that makes tr(R^T A) largest, from R = 1: sweeps turn a piece by
+ * little, and the next one goes on. D = R - 1, zero where the step would not gain anything. */
+static void best_turn(const double A[9], double D[9])
+{
+    const double trace = A[0] + A[4] + A[8];
+    const double b[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]};
+    double K[9], w[3];
+    for (int i = 0; i < 9; i++)
+        K[i] = (i % 4 == 0 ? trace : 0) - (A[i] + A[i % 3 * 3 + i / 3]) / 2;
+    memset(D, 0, 9 * sizeof *D);
+    if (!solve_turn(K, b, w))
+        return;
+    turn_less_one(w, D);
+    if (!(inner(D, A) > 0))
+        memset(D, 0, 9 * sizeof *D);
+}
+
+/* ---- Move ------------------------------------------------------------------------------------ */
+
+static piece piece_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
+{
+    return (piece){.objective = r->objective,
+                   .particle = r->particle + r->first[k],
+                   .count = r->first[k + 1] - r->first[k],
+                   .turns = r->turns[k],
+                   .q_start = q_start,
+                   .q = q,
+                   .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
+}
+
+/* Adds D (q - centre) + shift to the positions of a piece. */
+static void move_particles(const piece *p, const double D[9], const double centre[3], const double shift[3],
+                           int32_t threads, sinew_real *q)
+{
+    const double middle[3] = {(double)p->origin[0] + centre[0], (double)p->origin[1] + centre[1],
+                              (double)p->origin[2] + centre[2]};
+#pragma omp parallel for schedule(static) num_threads(threads) if (p->count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t k = 0; k < p->count; k++) {
+        sinew_real *own = q + SINEW_POINT * (size_t)p->particle[k];
+        const double x[3] = {(double)own[0] - middle[0], (double)own[1] - middle[1], (double)own[2] - middle[2]};
+        for (size_t c = 0; c < 3; c++)
+            own[c] =
+                (sinew_real)((double)own[c] + shift[c] + D[3 * c] * x[0] + D[3 * c + 1] * x[1] + D[3 * c + 2] * x[2]);
+    }
+}
+
+void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
+{
+    const int32_t threads = r->objective->thread_count;
+    for (int32_t k = 0; k < r->piece_count; k++) {
+        const piece p = piece_of(r, k, NULL, q);
+        double sums[SUM_COUNT], centre[3], shift[3], D[9] = {0};
+        sinew_sum(add_places, &p, p.count, SUM_COUNT, sums, threads);
+        for (int c = 0; c < 3; c++) {
+            centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
+            shift[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
+        }
+        for (int i = 0; i < 9; i++)
+            sums[SUM_A + i] -= sums[SUM_TARGET + i / 3] * centre[i % 3];
+        if (p.turns)
+            best_turn(sums + SUM_A, D);
+        move_particles(&p, D, centre, shift, threads, q);
+    }
+}
+
+/* ---- Velocities ------------------------------------------------------------------------------ */
+
+/* Sums mass, and m (v - what inertia and forces lead to). */
+static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const piece *p = context;
+    const sinew_objective *o = p->objective;
+    for (int32_t k = first; k < last; k++) {
+        const size_t i = (size_t)p->particle[k];
+        const double m = (double)o->mass[i];
+        sums[0] += m;
+        for (size_t c = 0, at = SINEW_POINT * i; c < 3; c++, at++)
+            sums[1 + c] += m * (((double)p->q[at] - (double)p->q_start[at]) / o->h - o->v_kept * (double)o->v[at]) -
+                           o->h * (double)o->force[at];
+    }
+}
+
+/* Rounds `exact` after adding what the roundings before it have taken, so that the sum of m v is right; not more than
+ * a rounding, lest a heavy particle throw a light one. */
+static sinew_real round_on(double exact, double m, double *lost)
+{
+    const double reach = (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON) * fabs(exact);
+    const sinew_real rounded = (sinew_real)(exact + fmax(fmin(*lost / m, reach), -reach));
+    *lost += m * (exact - (double)rounded);
+    return rounded;
+}
+
+void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, const sinew_real *q, sinew_real *v)
+{
+    const sinew_objective *o = r->objective;
+    for (size_t i = 0; i < SINEW_POINT * (size_t)o->particle_count; i++)
+        v[i] = (sinew_real)(((double)q[i] - (double)q_start[i]) / o->h);
+    for (int32_t k = 0; k < r->piece_count; k++) {
+        const piece p = piece_of(r, k, q_start, q);
+        double sums[4], lost[3] = {0};
+        sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
+        for (int32_t j = 0; j < p.count; j++) {
+            const size_t i = (size_t)p.particle[j];
+            for (size_t c = 0, at = SINEW_POINT * i; c < 3; c++, at++)
+                v[at] = round_on(((double)q[at] - (double)q_start[at]) / o->h - sums[1 + c] / sums[0],
+                                 (double)o->mass[i], &lost[c]);
+        }
+    }
+}

@@ -22,12 +22,12 @@ enum {
     TEXT_SIZE = 160
 };
 
-/* The fewest digits that bring back the same number; a point in every locale, so that texts can be compared. */
+/* The fewest digits that bring back the same real; a point in every locale, so that texts can be compared. */
 static void number_text(double value, char *text, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, value);
-        if (!isfinite(value) || strtod(text, NULL) == value)
+        if (!isfinite(value) || (sinew_real)strtod(text, NULL) == (sinew_real)value)
             break;
     }
     char *end = text;

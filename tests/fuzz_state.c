@@ -57,23 +57,12 @@ static void use_state(sinew_world *world)
     free(blob);
 }
 
-static fuzz_folder scratch;
-
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments)
-{
-    (void)argument_count;
-    (void)arguments;
-    scratch = fuzz_folder_make();
-    return 0;
-}
-
 static sinew_status load(sinew_world *world, bool from_file, const uint8_t *bytes, size_t size, sinew_error *error)
 {
     if (!from_file)
         return sinew_world_state_load(world, bytes, size, error);
-    fuzz_store(&scratch, "state.bin", bytes, size);
-    return sinew_state_read(world, fuzz_in(&scratch, "state.bin").text, error);
+    fuzz_store("state.bin", bytes, size);
+    return sinew_state_read(world, fuzz_in_scratch("state.bin").text, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -112,7 +101,7 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
     for (unsigned steps = seed / 2 % 4; steps > 0; steps--)
         sinew_world_step(world, NULL);
     if (seed & 1) {
-        fuzz_path path = fuzz_in(&scratch, "genuine.bin");
+        fuzz_path path = fuzz_in_scratch("genuine.bin");
         if (sinew_state_write(world, path.text, NULL) != SINEW_OK)
             abort();
         bytes = sinew_file_read(path.text, &system, &size, NULL);

@@ -12,17 +12,6 @@
 #include "fuzz_memory.h"
 #include "mesh_entry.h"
 
-static fuzz_folder scratch;
-
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments)
-{
-    (void)argument_count;
-    (void)arguments;
-    scratch = fuzz_folder_make();
-    return 0;
-}
-
 static void fail(const char *what, const char *detail)
 {
     fprintf(stderr, "%s: %s\n", what, detail);
@@ -67,7 +56,7 @@ static const way ways[] = {
 static void write_and_read(const sinew_mesh *mesh, const way *w)
 {
     sinew_error error = {SINEW_OK, ""};
-    fuzz_path path = fuzz_in(&scratch, w->name);
+    fuzz_path path = fuzz_in_scratch(w->name);
     if (sinew_mesh_write(mesh, path.text, w->format, &error) != SINEW_OK)
         fail(w->name, error.text);
     sinew_mesh *back = sinew_mesh_read(path.text, NULL, &error);
@@ -85,7 +74,7 @@ static void write_and_read(const sinew_mesh *mesh, const way *w)
 /* STL keeps single precision and no vertex numbers: the triangles come back, corner by corner. */
 static void write_and_read_stl(const sinew_mesh *mesh)
 {
-    fuzz_path path = fuzz_in(&scratch, "a.stl");
+    fuzz_path path = fuzz_in_scratch("a.stl");
     if (sinew_mesh_triangle_count(mesh) == 0 ||
         sinew_mesh_write(mesh, path.text, SINEW_MESH_BY_ENDING, NULL) != SINEW_OK)
         return;

@@ -15,17 +15,6 @@
 #include "io/scene_reader.h"
 #include "mesh_entry.h"
 
-static fuzz_folder scratch;
-
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments)
-{
-    (void)argument_count;
-    (void)arguments;
-    scratch = fuzz_folder_make();
-    return 0;
-}
-
 /* Only what the scene names is written; which part it is, its place in the list says. */
 static void store_named(const char *text, const mesh_entry_parts *parts)
 {
@@ -37,9 +26,9 @@ static void store_named(const char *text, const mesh_entry_parts *parts)
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         bool beside = files[i].part == 2;
         if (files[i].part < parts->count && (beside || strstr(text, files[i].name)))
-            fuzz_store(&scratch, files[i].name, parts->bytes[files[i].part], parts->sizes[files[i].part]);
+            fuzz_store(files[i].name, parts->bytes[files[i].part], parts->sizes[files[i].part]);
         else
-            unlink(fuzz_in(&scratch, files[i].name).text);
+            unlink(fuzz_in_scratch(files[i].name).text);
     }
 }
 
@@ -58,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t left;
     sinew_error error = {SINEW_OK, ""};
     sinew_scene_def def = sinew_default_scene_def();
-    fuzz_path path = fuzz_in(&scratch, "scene.json");
+    fuzz_path path = fuzz_in_scratch("scene.json");
     def.allocator = fuzz_memory(&left);
     def.path = path.text;
     sinew_scene *scene = sinew_scene_parse(text, parts.sizes[0], &def, &error);

@@ -7,6 +7,7 @@
  * states, which are made here, so that the corpus does not age with the format.
  */
 #include <string.h>
+#include <zlib.h>
 
 #include "fuzz_files.h"
 #include "io/file.h"
@@ -56,23 +57,12 @@ static void use_state(sinew_world *world)
     free(blob);
 }
 
-static fuzz_folder scratch;
-
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
-int LLVMFuzzerInitialize(int *argument_count, char ***arguments)
-{
-    (void)argument_count;
-    (void)arguments;
-    scratch = fuzz_folder_make();
-    return 0;
-}
-
 static sinew_status load(sinew_world *world, bool from_file, const uint8_t *bytes, size_t size, sinew_error *error)
 {
     if (!from_file)
         return sinew_world_state_load(world, bytes, size, error);
-    fuzz_store(&scratch, "state.bin", bytes, size);
-    return sinew_state_read(world, fuzz_in(&scratch, "state.bin").text, error);
+    fuzz_store("state.bin", bytes, size);
+    return sinew_state_read(world, fuzz_in_scratch("state.bin").text, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -111,7 +101,7 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
     for (unsigned steps = seed / 2 % 4; steps > 0; steps--)
         sinew_world_step(world, NULL);
     if (seed & 1) {
-        fuzz_path path = fuzz_in(&scratch, "genuine.bin");
+        fuzz_path path = fuzz_in_scratch("genuine.bin");
         if (sinew_state_write(world, path.text, NULL) != SINEW_OK)
             abort();
         bytes = sinew_file_read(path.text, &system, &size, NULL);
@@ -126,11 +116,56 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
     return size + 1;
 }
 
+/* ---- Checksums ----------------------------------------------------------------------------- */
+
+/* The layout of base/sections.h, version 2: header, table, contents. Changed states are given true checksums and a true
+ * size again, most of the time, or nothing behind them would ever be reached. */
+enum {
+    HEADER_SIZE = 40,
+    ENTRY_SIZE = 32
+};
+
+static uint32_t get32(const uint8_t *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static void put_checksum(uint8_t *slot, const uint8_t *bytes, size_t size)
+{
+    uint32_t checksum = size ? (uint32_t)crc32_z(0, bytes, size) : 0;
+    memcpy(slot, &checksum, sizeof checksum);
+}
+
+static void repair(uint8_t *block, size_t size)
+{
+    if (size < HEADER_SIZE || memcmp(block, "SINEWST\n", 8) != 0 || get32(block + 8) != 2)
+        return;
+    uint64_t whole = size;
+    size_t room = (size - HEADER_SIZE) / ENTRY_SIZE, count = get32(block + 20) < room ? get32(block + 20) : room;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *entry = block + HEADER_SIZE + i * ENTRY_SIZE;
+        uint64_t place[2];
+        memcpy(place, entry + 16, sizeof place);
+        if (place[0] <= size && place[1] <= size - place[0])
+            put_checksum(entry + 12, block + place[0], (size_t)place[1]);
+    }
+    memcpy(block + 24, &whole, sizeof whole);
+    memset(block + 32, 0, 4);
+    put_checksum(block + 32, block, HEADER_SIZE + count * ENTRY_SIZE);
+}
+
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t capacity);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed)
 {
     if (capacity > 1 && (size < 16 || seed % 16 == 0))
         size = copy_genuine(data, capacity, seed / 16);
-    return seed % 64 == 0 ? size : LLVMFuzzerMutate(data, size, capacity);
+    if (seed % 64 == 0)
+        return size;
+    size = LLVMFuzzerMutate(data, size, capacity);
+    if (size > 0 && seed % 8 != 1)
+        repair(data + 1, size - 1);
+    return size;
 }

@@ -100,6 +100,20 @@ bool sinew_draft_reserve_cells(sinew_draft *draft, int kind, int64_t count)
     return resize_cells(draft, kind, grown(cells->capacity, cells->count + count));
 }
 
+bool sinew_draft_reserve_corners(const sinew_draft *draft, int32_t **corners, int64_t *capacity, int64_t count)
+{
+    if (count <= *capacity)
+        return true;
+    int32_t *grown = sinew_reallocate(&draft->allocator, *corners, 0, (size_t)count, sizeof *grown);
+    if (!grown) {
+        sinew_fail_memory(draft->error, "the corners of a cell");
+        return false;
+    }
+    *corners = grown;
+    *capacity = count;
+    return true;
+}
+
 bool sinew_draft_add_vertex(sinew_draft *draft, const sinew_real point[3])
 {
     int64_t at = draft->vertex_count;

@@ -50,6 +50,8 @@ void sinew_draft_close(sinew_draft *draft);
 /* Makes room for `count` more in one allocation. */
 bool sinew_draft_reserve_vertices(sinew_draft *draft, int64_t count);
 bool sinew_draft_reserve_cells(sinew_draft *draft, int kind, int64_t count);
+/* Makes room for the corners of one cell; what was in the array is lost. */
+bool sinew_draft_reserve_corners(const sinew_draft *draft, int32_t **corners, int64_t *capacity, int64_t count);
 bool sinew_draft_add_vertex(sinew_draft *draft, const sinew_real point[3]);
 bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices);
 /* One or two corners make an edge (two) or nothing (one); three a triangle; more are cut by ear clipping. */

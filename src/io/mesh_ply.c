@@ -242,20 +242,6 @@ static bool take_real(ply_reader *reader, sinew_scalar type, double *value)
     return true;
 }
 
-static bool reserve_corners(ply_reader *reader, int64_t count)
-{
-    if (count <= reader->corner_capacity)
-        return true;
-    int32_t *grown = sinew_reallocate(&reader->draft->allocator, reader->corners, 0, (size_t)count, sizeof *grown);
-    if (!grown) {
-        sinew_fail_memory(reader->draft->error, "the corners of a face");
-        return false;
-    }
-    reader->corners = grown;
-    reader->corner_capacity = count;
-    return true;
-}
-
 static bool take_list(ply_reader *reader, const ply_property *property, ply_row *row)
 {
     int64_t count, index;
@@ -266,7 +252,7 @@ static bool take_list(ply_reader *reader, const ply_property *property, ply_row 
         !sinew_text_check_count(&reader->text, at, count, each, "entries of a list"))
         return false;
     bool wanted = property->role == ROLE_CORNERS;
-    if (wanted && !reserve_corners(reader, count))
+    if (wanted && !sinew_draft_reserve_corners(reader->draft, &reader->corners, &reader->corner_capacity, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         if (!wanted && !take_real(reader, property->type, &skipped))

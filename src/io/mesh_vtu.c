@@ -359,24 +359,11 @@ typedef struct cell_streams {
     int64_t start; /* entries of the connectivity that were taken */
 } cell_streams;
 
-static bool reserve_corners(vtu_reader *reader, int64_t count)
-{
-    if (count <= reader->corner_capacity)
-        return true;
-    int32_t *grown = sinew_reallocate(&reader->draft->allocator, reader->corners, 0, (size_t)count, sizeof *grown);
-    if (!grown) {
-        sinew_fail_memory(reader->draft->error, "the corners of a cell");
-        return false;
-    }
-    reader->corners = grown;
-    reader->corner_capacity = count;
-    return true;
-}
-
 /* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */
 static bool take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t count)
 {
-    if (!reader->trial && !reserve_corners(reader, count))
+    if (!reader->trial &&
+        !sinew_draft_reserve_corners(reader->draft, &reader->corners, &reader->corner_capacity, count))
         return false;
     for (int64_t i = 0; i < count; i++, streams->start++) {
         int64_t index;

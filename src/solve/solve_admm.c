@@ -113,8 +113,7 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
             return status;
         factor = automatic_factor(&spectrum);
     }
-    const size_t weight_count = sinew_global_weight_count(o);
-    for (size_t i = 0; i < weight_count; i++)
+    for (size_t i = 0; i < sinew_global_weight_count(o); i++)
         a->weights[i] *= (sinew_real)(factor * factor);
     return sinew_global_create(&a->global, o, a->weights, error);
 }

@@ -6,15 +6,11 @@
  */
 #include "random_cases.h"
 #include "solver_scenes.h"
+#include "tet_materials.h"
 
 enum {
-    MATERIALS = 7,
     STEPS = 3
 };
-static const sinew_energy_kind materials[MATERIALS] = {
-    SINEW_ENERGY_NEO_HOOKEAN, SINEW_ENERGY_STABLE_NEO_HOOKEAN,  SINEW_ENERGY_NEO_HOOKEAN_LOG,
-    SINEW_ENERGY_COROTATED,   SINEW_ENERGY_ST_VENANT_KIRCHHOFF, SINEW_ENERGY_STRAIN,
-    SINEW_ENERGY_LINEAR};
 
 typedef struct extreme {
     int cells[3], material, iterations;

@@ -28,7 +28,7 @@ static sinew_world *rushing(const rush *r, const sinew_solver_def *solver)
     assert_int_equal(n, 16);
     for (int32_t i = 0; i < 3 * n; i++) {
         const double inward = r->towed ? 1 : X[i / 3 * 3] < 0 ? 1 : -1;
-        v[i] = (sinew_real)((i % 3 == 0 ? r->speed * inward : 0) + random_between(&random, -0.1, 0.1) * r->speed);
+        v[i] = (sinew_real)((i % 3 == 0 ? r->speed * inward : 0) + random_between(&random, -0.05, 0.05) * r->speed);
     }
     def.thread_count = 1;
     def.time_step = (sinew_real)r->h;
@@ -81,7 +81,7 @@ static void every_solver_takes_the_step(void **unused)
         const double lowest = rush_step(&r, SINEW_SOLVER_NEWTON, 500, IS_SINGLE ? 1e-6 : 1e-12).objective;
         for (int s = 0; s < 3; s++) {
             const sinew_step_result found = rush_step(&r, descending[s], 20000, IS_SINGLE ? 1e-4 : 1e-9);
-            const bool equal = fabs(found.objective - lowest) <= (IS_SINGLE ? 1e-3 : 1e-6) * fabs(lowest);
+            const bool equal = fabs(found.objective - lowest) <= (IS_SINGLE ? 1e-2 : 1e-6) * fabs(lowest);
             same += equal;
             if ((found.bits & SINEW_STEP_NOT_CONVERGED) || (r.towed && !equal))
                 fail_msg("%s: E %g nu %g h %g speed %g towed %d previous %d: relative residual %g, %g J above Newton's "

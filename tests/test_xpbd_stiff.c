@@ -4,6 +4,7 @@
  * gains no energy, and on neo_hookean a step ends near the minimum where C is zero at rest and not where it is not.
  */
 #include "solver_scenes.h"
+#include "tet_materials.h"
 
 #ifdef SINEW_SANITIZED
 #define HANGING 10
@@ -14,13 +15,8 @@
 #endif
 
 enum {
-    VERTICES = 16,
-    MATERIALS = 7
+    VERTICES = 16
 };
-static const sinew_energy_kind materials[MATERIALS] = {
-    SINEW_ENERGY_NEO_HOOKEAN, SINEW_ENERGY_STABLE_NEO_HOOKEAN,  SINEW_ENERGY_NEO_HOOKEAN_LOG,
-    SINEW_ENERGY_COROTATED,   SINEW_ENERGY_ST_VENANT_KIRCHHOFF, SINEW_ENERGY_STRAIN,
-    SINEW_ENERGY_LINEAR};
 
 typedef struct bar {
     sinew_energy_kind kind;

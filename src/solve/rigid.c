@@ -45,9 +45,8 @@ static void list_pieces(sinew_rigid *r, const int32_t *root, uint8_t *costs, int
         r->turns[r->piece_count] = !(costs[i] & SINEW_COSTS_ROTATION);
         r->first[++r->piece_count] = place[i] + size;
     }
-    for (int32_t i = 0; i < count; i++)
-        if (place[root[i]] >= 0)
-            r->particle[place[root[i]]++] = i;
+    for (int32_t i = 0, others = r->first[r->piece_count]; i < count; i++)
+        r->particle[place[root[i]] >= 0 ? place[root[i]]++ : others++] = i;
 }
 
 sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const sinew_real *rest, sinew_error *error)
@@ -111,20 +110,25 @@ static void add_places(const void *context, int32_t first, int32_t last, double 
 {
     const piece *p = context;
     const sinew_objective *o = p->objective;
+    const double origin[3] = {(double)p->origin[0], (double)p->origin[1], (double)p->origin[2]};
+    double s[SUM_COUNT] = {0};
     for (int32_t k = first; k < last; k++) {
-        const size_t i = (size_t)p->particle[k];
-        const double m = (double)o->mass[i];
+        const sinew_real *q = p->q + SINEW_POINT * (size_t)p->particle[k];
+        const sinew_real *target = o->q_tilde + SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)o->mass[p->particle[k]];
         double x[3], y[3];
-        sums[SUM_MASS] += m;
-        for (size_t c = 0; c < 3; c++) {
-            x[c] = (double)p->q[4 * i + c] - (double)p->origin[c];
-            y[c] = m * ((double)o->q_tilde[4 * i + c] - (double)p->origin[c]);
-            sums[SUM_Q + c] += m * x[c];
-            sums[SUM_TARGET + c] += y[c];
+        for (int c = 0; c < 3; c++) {
+            x[c] = (double)q[c] - origin[c];
+            y[c] = m * ((double)target[c] - origin[c]);
+            s[SUM_Q + c] += m * x[c];
+            s[SUM_TARGET + c] += y[c];
         }
-        for (size_t c = 0; p->turns && c < 9; c++)
-            sums[SUM_A + c] += y[c / 3] * x[c % 3];
+        for (int c = 0; c < 9; c++)
+            s[SUM_A + c] += y[c / 3] * x[c % 3];
+        s[SUM_MASS] += m;
     }
+    for (int c = 0; c < SUM_COUNT; c++)
+        sums[c] += s[c];
 }
 
 /* ---- Rotation -------------------------------------------------------------------------------- */
@@ -230,45 +234,65 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 
 /* ---- Velocities ------------------------------------------------------------------------------ */
 
-/* Sums mass, and m (v - what inertia and forces lead to). */
+/* Sums mass, and m (q - q_n - h v_n - h^2 f / m). */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
 {
     const piece *p = context;
     const sinew_objective *o = p->objective;
+    const double step = o->h * o->v_kept, square = o->h * o->h;
+    double s[4] = {0};
     for (int32_t k = first; k < last; k++) {
-        const size_t i = (size_t)p->particle[k];
-        const double m = (double)o->mass[i];
-        sums[0] += m;
-        for (size_t c = 0, at = SINEW_POINT * i; c < 3; c++, at++)
-            sums[1 + c] += m * (((double)p->q[at] - (double)p->q_start[at]) / o->h - o->v_kept * (double)o->v[at]) -
-                           o->h * (double)o->force[at];
+        const size_t at = SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)o->mass[p->particle[k]];
+        for (size_t c = 0; c < 3; c++)
+            s[c] += m * ((double)p->q[at + c] - (double)p->q_start[at + c] - step * (double)o->v[at + c]) -
+                    square * (double)o->force[at + c];
+        s[3] += m;
     }
+    for (int c = 0; c < 4; c++)
+        sums[c] += s[c];
 }
 
-/* Rounds `exact` after adding what the roundings before it have taken, so that the sum of m v is right; not more than
- * a rounding, lest a heavy particle throw a light one. */
-static sinew_real round_on(double exact, double m, double *lost)
+/* Particles that pass their rounding on to each other: fixed, so that bits do not depend on threads. */
+enum {
+    BLOCK = 2048
+};
+
+/* Velocities of particles first .. last - 1 of a piece, from positions less `excess`. What one rounding takes the next
+ * particle gets on top, so that the sum of m v is right; not more than a rounding, lest a heavy particle throw a light
+ * one. */
+static void round_velocities(const piece *p, int32_t first, int32_t last, const double excess[3], sinew_real *v)
 {
-    const double reach = (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON) * fabs(exact);
-    const sinew_real rounded = (sinew_real)(exact + fmax(fmin(*lost / m, reach), -reach));
-    *lost += m * (exact - (double)rounded);
-    return rounded;
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON, rate = 1 / p->objective->h;
+    double lost[3] = {0};
+    for (int32_t k = first; k < last; k++) {
+        const size_t at = SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)p->objective->mass[p->particle[k]], inverse = 1 / m;
+        for (size_t c = 0; c < 3; c++) {
+            const double exact = ((double)p->q[at + c] - (double)p->q_start[at + c] - excess[c]) * rate;
+            const double reach = epsilon * fabs(exact), wish = lost[c] * inverse;
+            const double more = wish > reach ? reach : wish < -reach ? -reach : wish;
+            v[at + c] = (sinew_real)(exact + more);
+            lost[c] += m * (exact - (double)v[at + c]);
+        }
+    }
 }
 
 void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, const sinew_real *q, sinew_real *v)
 {
     const sinew_objective *o = r->objective;
-    for (size_t i = 0; i < SINEW_POINT * (size_t)o->particle_count; i++)
-        v[i] = (sinew_real)(((double)q[i] - (double)q_start[i]) / o->h);
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
+    for (int32_t k = r->first[r->piece_count]; k < o->particle_count; k++)
+        for (size_t c = 0, at = SINEW_POINT * (size_t)r->particle[k]; c < 3; c++, at++)
+            v[at] = (sinew_real)(((double)q[at] - (double)q_start[at]) / o->h);
     for (int32_t k = 0; k < r->piece_count; k++) {
         const piece p = piece_of(r, k, q_start, q);
-        double sums[4], lost[3] = {0};
+        double sums[4];
         sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
-        for (int32_t j = 0; j < p.count; j++) {
-            const size_t i = (size_t)p.particle[j];
-            for (size_t c = 0, at = SINEW_POINT * i; c < 3; c++, at++)
-                v[at] = round_on(((double)q[at] - (double)q_start[at]) / o->h - sums[1 + c] / sums[0],
-                                 (double)o->mass[i], &lost[c]);
-        }
+        const double excess[3] = {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]};
+#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (p.count >= SINEW_PARALLEL_PARTICLES)
+        for (int32_t first = 0; first < p.count; first += BLOCK)
+            round_velocities(&p, first, p.count - first > BLOCK ? first + BLOCK : p.count, excess, v);
     }
 }

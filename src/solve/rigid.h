@@ -21,7 +21,7 @@ typedef struct sinew_rigid {
     const sinew_objective *objective;
     int32_t piece_count; /* free ones of more than one particle */
     int32_t *first;      /* [piece_count + 1] into particle */
-    int32_t *particle;   /* of one piece after the other, ascending */
+    int32_t *particle;   /* [particle_count] of one piece after the other, ascending, then those that are not free */
     uint8_t *turns;      /* [piece_count] 1: no energy of the piece is changed by a rotation */
 } sinew_rigid;
 

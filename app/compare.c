@@ -54,13 +54,17 @@ static int print_help(void)
 
 /* ---- Command line --------------------------------------------------------------------------- */
 
+typedef struct saved_state {
+    void *blob; /* [size] */
+    size_t size;
+} saved_state;
+
 typedef struct compare {
     sinew_arguments arguments;
     sinew_comparison c;
     sinew_real tolerance;
     char directory[2048];
-    void *blob; /* state that the coming step begins with */
-    size_t blob_size;
+    saved_state now, next; /* states that this step and the next one begin with */
     sinew_error error;
 } compare;
 
@@ -232,7 +236,7 @@ static double now(void)
 static bool take_step(compare *m, const sinew_solver_def *def, sinew_step_result *result, double *set_up)
 {
     sinew_world *world = m->c.world;
-    if (sinew_world_state_load(world, m->blob, m->blob_size, &m->error) != SINEW_OK ||
+    if (sinew_world_state_load(world, m->now.blob, m->now.size, &m->error) != SINEW_OK ||
         sinew_world_set_solver(world, def, &m->error) != SINEW_OK)
         return fail(m);
     double began = now();
@@ -266,6 +270,7 @@ static bool measure_time(compare *m, const sinew_contender *contender, sinew_ans
 {
     sinew_solver_def plain = contender->def;
     plain.record = SINEW_RECORD_NONE;
+    plain.measure = SINEW_MEASURE_RESIDUAL;
     plain.tolerance = 0;
     plain.iterations = a->result.iterations;
     sinew_step_result result;
@@ -289,17 +294,26 @@ static bool ask(compare *m, const sinew_contender *contender, sinew_answer *a)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
+/* A state is as large as what its solver remembers makes it. */
+static bool save_state(compare *m, saved_state *state)
+{
+    free(state->blob);
+    state->size = sinew_world_state_size(m->c.world);
+    state->blob = malloc(state->size);
+    if (!state->blob)
+        return out_of_memory();
+    return sinew_world_state_save(m->c.world, state->blob, state->size) == SINEW_OK || fail(m);
+}
+
 static bool make_room(compare *m)
 {
     sinew_comparison *c = &m->c;
     c->answers = calloc((size_t)c->step_count * (size_t)c->contender_count, sizeof *c->answers);
     c->start = calloc((size_t)c->step_count, sizeof *c->start);
     c->lowest = calloc((size_t)c->step_count, sizeof *c->lowest);
-    m->blob_size = sinew_world_state_size(c->world);
-    m->blob = malloc(m->blob_size);
-    if (!c->answers || !c->start || !c->lowest || !m->blob)
+    if (!c->answers || !c->start || !c->lowest)
         return out_of_memory();
-    return sinew_world_state_save(c->world, m->blob, m->blob_size) == SINEW_OK || fail(m);
+    return save_state(m, &m->now);
 }
 
 /* The others' answers to the question that the reference answered; they may be wrong in every way. */
@@ -325,7 +339,7 @@ static void forget_shapes(sinew_comparison *c, int32_t step)
 }
 
 /* One step of everyone; `q` is room for the positions where it begins. The next begins where the reference ends. */
-static bool compare_step(compare *m, int32_t step, sinew_real *q, void *next, sinew_progress *progress)
+static bool compare_step(compare *m, int32_t step, sinew_real *q, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
     sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
@@ -335,23 +349,23 @@ static bool compare_step(compare *m, int32_t step, sinew_real *q, void *next, si
         return false;
     if (reference->result.bits & SINEW_STEP_NOT_FINITE)
         return true;
-    sinew_world_state_save(c->world, next, m->blob_size);
-    if (!ask_others(m, step, progress))
+    if (!save_state(m, &m->next) || !ask_others(m, step, progress))
         return false;
     sinew_judge_step(c, step);
-    memcpy(m->blob, next, m->blob_size);
-    return sinew_world_state_load(c->world, m->blob, m->blob_size, &m->error) == SINEW_OK || fail(m);
+    const saved_state used = m->now;
+    m->now = m->next;
+    m->next = used;
+    return sinew_world_state_load(c->world, m->now.blob, m->now.size, &m->error) == SINEW_OK || fail(m);
 }
 
 static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
 {
     sinew_comparison *c = &m->c;
     sinew_real *q = malloc((3 * (size_t)sinew_world_particle_count(c->world) + 1) * sizeof *q);
-    void *next = malloc(m->blob_size);
-    bool good = (q && next) || out_of_memory();
+    bool good = q || out_of_memory();
     *finite = true;
     for (int32_t step = 0; good && *finite && step < c->step_count; step++) {
-        good = compare_step(m, step, q, next, progress);
+        good = compare_step(m, step, q, progress);
         *finite = !(sinew_answer_of(c, step, SINEW_REFERENCE)->result.bits & SINEW_STEP_NOT_FINITE);
         if (good && step + 1 < c->step_count)
             forget_shapes(c, step);
@@ -359,7 +373,6 @@ static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
     if (good && *finite)
         good = sinew_judge_scales(c, q) || out_of_memory();
     free(q);
-    free(next);
     return good;
 }
 
@@ -375,7 +388,8 @@ static void free_compare(compare *m)
     free(c->start);
     free(c->lowest);
     free(c->command_line);
-    free(m->blob);
+    free(m->now.blob);
+    free(m->next.blob);
     sinew_scene_destroy(c->scene);
     sinew_arguments_free(&m->arguments);
 }

@@ -79,7 +79,7 @@ static void estimate(void *context)
 {
     sinew_solve *solve = &((scene *)context)->world->solve;
     sinew_solve_evaluate(solve);
-    sinew_gap_estimate(solve);
+    sinew_gap_find(solve);
 }
 
 static void row(int n, sinew_solver_kind kind)

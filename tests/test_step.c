@@ -297,10 +297,10 @@ static void test_stops(void **state)
     assert_true(cut.bits & SINEW_STEP_NOT_CONVERGED);
     assert_true(cut.relative_residual > full.relative_residual);
 
-    solver.tolerance = 0; /* all iterations, and no opinion about the rest */
+    solver.tolerance = 0; /* all iterations; whether that solved the step is judged by the default tolerance */
     sinew_step_result all = run_once(solver, &hash);
     assert_int_equal(all.iterations, 2);
-    assert_int_equal(all.bits & SINEW_STEP_NOT_CONVERGED, 0);
+    assert_true(all.bits & SINEW_STEP_NOT_CONVERGED);
     assert_true(hash == other);
 
     solver.iterations = 0;

@@ -197,19 +197,26 @@ static piece piece_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start
                    .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
 }
 
-/* Adds D (q - centre) + shift to the positions of a piece. */
-static void move_particles(const piece *p, const double D[9], const double centre[3], const double shift[3],
-                           int32_t threads, sinew_real *q)
+/* q <- q + D (q - middle) + shift over a piece. */
+typedef struct movement {
+    const piece *piece;
+    double D[9], middle[3], shift[3];
+    sinew_real *q;
+} movement;
+
+static void move_particles(const void *context, int32_t member, int32_t first, int32_t last)
 {
-    const double middle[3] = {(double)p->origin[0] + centre[0], (double)p->origin[1] + centre[1],
-                              (double)p->origin[2] + centre[2]};
-#pragma omp parallel for schedule(static) num_threads(threads) if (p->count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t k = 0; k < p->count; k++) {
-        sinew_real *own = q + SINEW_POINT * (size_t)p->particle[k];
-        const double x[3] = {(double)own[0] - middle[0], (double)own[1] - middle[1], (double)own[2] - middle[2]};
+    (void)member;
+    const movement *m = context;
+    const double *D = m->D;
+    for (int32_t k = first; k < last; k++) {
+        sinew_real *own = m->q + SINEW_POINT * (size_t)m->piece->particle[k];
+        double x[3];
         for (size_t c = 0; c < 3; c++)
-            own[c] =
-                (sinew_real)((double)own[c] + shift[c] + D[3 * c] * x[0] + D[3 * c + 1] * x[1] + D[3 * c + 2] * x[2]);
+            x[c] = (double)own[c] - m->middle[c];
+        for (size_t c = 0; c < 3; c++)
+            own[c] = (sinew_real)((double)own[c] + m->shift[c] + D[3 * c] * x[0] + D[3 * c + 1] * x[1] +
+                                  D[3 * c + 2] * x[2]);
     }
 }
 
@@ -218,17 +225,19 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
     const int32_t threads = r->objective->thread_count;
     for (int32_t k = 0; k < r->piece_count; k++) {
         const piece p = piece_of(r, k, NULL, q);
-        double sums[SUM_COUNT], centre[3], shift[3], D[9] = {0};
+        movement m = {.piece = &p, .q = q};
+        double sums[SUM_COUNT], centre[3];
         sinew_sum(add_places, &p, p.count, SUM_COUNT, sums, threads);
         for (int c = 0; c < 3; c++) {
             centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
-            shift[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
+            m.middle[c] = (double)p.origin[c] + centre[c];
+            m.shift[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
         }
         for (int i = 0; i < 9; i++)
             sums[SUM_A + i] -= sums[SUM_TARGET + i / 3] * centre[i % 3];
         if (p.turns)
-            best_turn(sums + SUM_A, D);
-        move_particles(&p, D, centre, shift, threads, q);
+            best_turn(sums + SUM_A, m.D);
+        sinew_over_particles(threads, p.count, move_particles, &m);
     }
 }
 
@@ -258,41 +267,71 @@ enum {
     BLOCK = 2048
 };
 
+typedef struct rounding {
+    const piece *piece;
+    double excess[3]; /* m: what the positions are ahead of where the momentum leads */
+    sinew_real *v;
+} rounding;
+
 /* Velocities of particles first .. last - 1 of a piece, from positions less `excess`. What one rounding takes the next
  * particle gets on top, so that the sum of m v is right; not more than a rounding, lest a heavy particle throw a light
  * one. */
-static void round_velocities(const piece *p, int32_t first, int32_t last, const double excess[3], sinew_real *v)
+static void round_velocities(const rounding *r, int32_t first, int32_t last)
 {
+    const piece *p = r->piece;
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON, rate = 1 / p->objective->h;
     double lost[3] = {0};
     for (int32_t k = first; k < last; k++) {
         const size_t at = SINEW_POINT * (size_t)p->particle[k];
         const double m = (double)p->objective->mass[p->particle[k]], inverse = 1 / m;
         for (size_t c = 0; c < 3; c++) {
-            const double exact = ((double)p->q[at + c] - (double)p->q_start[at + c] - excess[c]) * rate;
+            const double exact = ((double)p->q[at + c] - (double)p->q_start[at + c] - r->excess[c]) * rate;
             const double reach = epsilon * fabs(exact), wish = lost[c] * inverse;
             const double more = wish > reach ? reach : wish < -reach ? -reach : wish;
-            v[at + c] = (sinew_real)(exact + more);
-            lost[c] += m * (exact - (double)v[at + c]);
+            r->v[at + c] = (sinew_real)(exact + more);
+            lost[c] += m * (exact - (double)r->v[at + c]);
         }
     }
+}
+
+static void round_blocks(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const rounding *r = context;
+    for (int32_t block = first; block < last; block++) {
+        const int32_t begin = BLOCK * block, end = r->piece->count - begin > BLOCK ? begin + BLOCK : r->piece->count;
+        round_velocities(r, begin, end);
+    }
+}
+
+/* Particles of no free piece. */
+typedef struct others {
+    const sinew_rigid *rigid;
+    const sinew_real *q_start, *q;
+    sinew_real *v;
+} others;
+
+static void velocities_of_others(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const others *o = context;
+    const int32_t *particle = o->rigid->particle + o->rigid->first[o->rigid->piece_count];
+    for (int32_t k = first; k < last; k++)
+        for (size_t c = 0, at = SINEW_POINT * (size_t)particle[k]; c < 3; c++, at++)
+            o->v[at] = (sinew_real)(((double)o->q[at] - (double)o->q_start[at]) / o->rigid->objective->h);
 }
 
 void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, const sinew_real *q, sinew_real *v)
 {
     const sinew_objective *o = r->objective;
-#pragma omp parallel for schedule(static)                                                                              \
-    num_threads(o->thread_count) if (o->particle_count >= SINEW_PARALLEL_PARTICLES)
-    for (int32_t k = r->first[r->piece_count]; k < o->particle_count; k++)
-        for (size_t c = 0, at = SINEW_POINT * (size_t)r->particle[k]; c < 3; c++, at++)
-            v[at] = (sinew_real)(((double)q[at] - (double)q_start[at]) / o->h);
+    sinew_over_particles(o->thread_count, o->particle_count - r->first[r->piece_count], velocities_of_others,
+                         &(others){r, q_start, q, v});
     for (int32_t k = 0; k < r->piece_count; k++) {
         const piece p = piece_of(r, k, q_start, q);
         double sums[4];
         sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
-        const double excess[3] = {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]};
-#pragma omp parallel for schedule(static) num_threads(o->thread_count) if (p.count >= SINEW_PARALLEL_PARTICLES)
-        for (int32_t first = 0; first < p.count; first += BLOCK)
-            round_velocities(&p, first, p.count - first > BLOCK ? first + BLOCK : p.count, excess, v);
+        const rounding work = {&p, {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]}, v};
+        sinew_tasks_for(p.count < SINEW_PARALLEL_PARTICLES ? 1 : o->thread_count, (p.count + BLOCK - 1) / BLOCK, 1,
+                        round_blocks, &work);
     }
 }

@@ -148,7 +148,7 @@ static void linear_momentum_is_kept(void **unused)
         }
 }
 
-/* What the coarse step is for: a stiff body loses a fifth of its momentum without it. */
+/* The reason for the coarse step: a stiff body loses a fifth of its momentum without it. */
 static void sweeps_alone_lose_momentum(void **unused)
 {
     (void)unused;

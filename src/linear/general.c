@@ -43,6 +43,20 @@ static bool allocate_matrix(sinew_general *g, size_t lower)
     return g->lower && g->pointer && g->row && g->value;
 }
 
+/* A matrix of the pattern that is far from singular, and has no zeros that a method might leave out. */
+static void fill_trial(sinew_general *g)
+{
+    for (int32_t j = 0; j < g->rows.count; j++)
+        for (size_t k = g->rows.first[j]; k < g->rows.first[j + 1]; k++)
+            for (size_t e = 0; e < 9; e++) {
+                const sinew_row_block *block = &g->rows.blocks[k];
+                const size_t at = block->offset + (size_t)block->stride * (e / 3) + e % 3;
+                g->lower[at] =
+                    block->other == j && e % 4 == 0 ? 10.0 * (double)(g->rows.first[j + 1] - g->rows.first[j]) : -1;
+            }
+}
+
+/* One factorisation, so that want of memory for it shows here and not within a step; its memory serves the next. */
 static sinew_status analyse(sinew_general *g, sinew_error *error)
 {
 #ifdef SINEW_WITHOUT_GPL
@@ -51,7 +65,14 @@ static sinew_status analyse(sinew_general *g, sinew_error *error)
                       "linear = lu and linear = qr need UMFPACK and SPQR, which are GPL, and this build is without GPL "
                       "code; use direct or bicgstab");
 #else
-    return g->n > 0 ? g->method->analyse(g, error) : SINEW_OK;
+    if (g->n == 0)
+        return SINEW_OK;
+    sinew_status status = g->method->analyse(g, error);
+    if (status == SINEW_OK) {
+        fill_trial(g);
+        status = sinew_general_factorise(g, error);
+    }
+    return status;
 #endif
 }
 

@@ -5,8 +5,8 @@
  *
  * Pattern, values and order as in linear/cholesky.h; the methods get both triangles. One analysis a pattern, one
  * factorisation for every set of values. Both come from SuiteSparse, allocate their factors for themselves, anew for
- * every factorisation, and work on one thread. Both are GPL: a build without GPL code refuses sinew_general_create
- * (docs/licences.md).
+ * every factorisation; creation makes a first one, to see that there is memory for it. Both are GPL: a build without
+ * GPL code refuses sinew_general_create (docs/licences.md).
  */
 #ifndef SINEW_GENERAL_H
 #define SINEW_GENERAL_H

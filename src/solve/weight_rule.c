@@ -146,9 +146,10 @@ static bool look(sinew_weight_rule *rule)
     if ((rate_now > standing && ratio_now > 0.8) || rate_now > growing)
         return leave_cycle(rule, fmin(fmax(sqrt(ratio_now), rise_of_cycles), 2.5));
     const double far_off = doubt(rule->blocks - half);
-    if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || rate < slow)
+    if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || fmin(rate, rate_now) < slow)
         return false;
-    return (ratio > far_off || ratio < 1 / far_off) && change(rule, wish(ratio));
+    /* An average that the last block speaks against is one side of a swing. */
+    return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) && change(rule, wish(ratio));
 }
 
 /* A weight below PD's own that is far too small shows from the start. */
@@ -162,7 +163,7 @@ static bool first_look(sinew_weight_rule *rule, double size)
 
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)
 {
-    const double blow_up = 30, smallest = 1e-100;
+    const double blow_up = 30, smallest = 1e-100, swing = 10;
     size = fmax(size, smallest);
     rule->since++;
     if (rule->since == 0) {
@@ -171,7 +172,7 @@ bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)
     }
     if (rule->since <= 0)
         return false;
-    rule->log_ratio += log(fmin(fmax(ratio, smallest), 1 / smallest));
+    rule->log_ratio += log(fmin(fmax(ratio, 1 / swing), swing));
     if (size > blow_up * rule->sizes[0] && rule->blocks < BLOW_UP_BLOCKS)
         return leave_cycle(rule, rise_of_cycles);
     if (rule->since == FIRST_LOOK && first_look(rule, size))

@@ -325,7 +325,7 @@ static void forget_shapes(sinew_comparison *c, int32_t step)
 }
 
 /* One step of everyone; `q` is room for the positions where it begins. The next begins where the reference ends. */
-static bool compare_step(compare *m, int32_t step, sinew_real *q, void *next, sinew_progress *progress)
+static bool compare_step(compare *m, int32_t step, sinew_real *q, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
     sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
@@ -335,11 +335,19 @@ static bool compare_step(compare *m, int32_t step, sinew_real *q, void *next, si
         return false;
     if (reference->result.bits & SINEW_STEP_NOT_FINITE)
         return true;
-    sinew_world_state_save(c->world, next, m->blob_size);
-    if (!ask_others(m, step, progress))
+    /* What a solver remembers is part of the state, so its size is not that of the first one. */
+    const size_t next_size = sinew_world_state_size(c->world);
+    void *next = malloc(next_size);
+    if (!next)
+        return out_of_memory();
+    if (sinew_world_state_save(c->world, next, next_size) != SINEW_OK || !ask_others(m, step, progress)) {
+        free(next);
         return false;
+    }
     sinew_judge_step(c, step);
-    memcpy(m->blob, next, m->blob_size);
+    free(m->blob);
+    m->blob = next;
+    m->blob_size = next_size;
     return sinew_world_state_load(c->world, m->blob, m->blob_size, &m->error) == SINEW_OK || fail(m);
 }
 
@@ -347,11 +355,10 @@ static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
 {
     sinew_comparison *c = &m->c;
     sinew_real *q = malloc((3 * (size_t)sinew_world_particle_count(c->world) + 1) * sizeof *q);
-    void *next = malloc(m->blob_size);
-    bool good = (q && next) || out_of_memory();
+    bool good = q || out_of_memory();
     *finite = true;
     for (int32_t step = 0; good && *finite && step < c->step_count; step++) {
-        good = compare_step(m, step, q, next, progress);
+        good = compare_step(m, step, q, progress);
         *finite = !(sinew_answer_of(c, step, SINEW_REFERENCE)->result.bits & SINEW_STEP_NOT_FINITE);
         if (good && step + 1 < c->step_count)
             forget_shapes(c, step);
@@ -359,7 +366,6 @@ static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
     if (good && *finite)
         good = sinew_judge_scales(c, q) || out_of_memory();
     free(q);
-    free(next);
     return good;
 }
 

@@ -27,7 +27,8 @@ void sinew_weight_start(sinew_weight_rule *rule, double c)
 bool sinew_weight_sane(const sinew_weight_memory *m)
 {
     return m->c > 0 && isfinite(m->c) && m->low >= 0 && isfinite(m->low) && m->high > 0 && m->firm >= 0 &&
-           isfinite(m->firm) && m->rate >= 0 && isfinite(m->rate) && m->ratio > 0 && isfinite(m->ratio);
+           isfinite(m->firm) && m->rate >= 0 && isfinite(m->rate) && m->ratio > 0 && isfinite(m->ratio) &&
+           m->changes >= 0;
 }
 
 /* ---- Changing -------------------------------------------------------------------------------- */
@@ -69,6 +70,7 @@ static bool change(sinew_weight_rule *rule, double factor)
     if (c > m->c / worthwhile && c < m->c * worthwhile)
         return false;
     m->c = c;
+    m->changes++;
     rule->changes++;
     watch_anew(rule, SETTLING);
     return true;
@@ -90,6 +92,7 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     m->firm = m->low = m->c;
     m->high = INFINITY;
     m->c = fmin(3 * m->c, most);
+    m->changes++;
     watch_anew(rule, SETTLING);
 }
 

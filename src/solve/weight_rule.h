@@ -33,6 +33,7 @@ typedef struct sinew_weight_memory {
     double low, high;   /* c is thought to belong between them; 0 and infinity: not known */
     double firm;        /* the c that cycled: low does not fall below it */
     double rate, ratio; /* the last step's with a weight that was not changed: shrinking of the size, mean of R */
+    int64_t changes;    /* since the world was prepared: each cost a factorisation */
 } sinew_weight_memory;
 
 typedef struct sinew_weight_rule {

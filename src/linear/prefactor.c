@@ -27,6 +27,15 @@ typedef struct part {
     sinew_real *x;       /* [last - first + owed_count + 1][4] */
 } part;
 
+/* What a factorisation of new values needs: P S P^T as a view of the arrays below it, and L. */
+typedef struct kept_factor {
+    sinew_supernodal factor;
+    cholmod_sparse lower;
+    SuiteSparse_long *column, *row; /* [n + 1], [entries] */
+    double *value;                  /* [entries] */
+    size_t *source;                 /* [entries] the entry of S that each one is */
+} kept_factor;
+
 struct sinew_prefactor {
     sinew_allocator allocator;
     const sinew_panel_kernels *kernels;
@@ -39,6 +48,7 @@ struct sinew_prefactor {
     int32_t *rows;        /* of all panels, local to their parts */
     sinew_real *values;   /* of all panels */
     size_t row_total, value_total;
+    kept_factor *kept; /* NULL where S never changes */
 };
 
 /* ---- The factor ------------------------------------------------------------------------------ */
@@ -308,6 +318,17 @@ static bool fill_panels(sinew_prefactor *f, const sinew_supernodal *factor, cons
     return true;
 }
 
+/* New numbers where the old ones are. */
+static void refill_panels(sinew_prefactor *f, const sinew_supernodal *factor)
+{
+    for (int32_t p = 0; p < f->part_count; p++) {
+        const part *own = &f->parts[p];
+        for (int32_t k = own->panel_first; k < own->panel_first + own->panel_count; k++)
+            fill_panel(f, factor, own, k, f->rows + (f->panels[k].rows - f->rows),
+                       f->values + (f->panels[k].diagonal - f->values));
+    }
+}
+
 static bool build_parts(sinew_prefactor *f, const sinew_supernodal *factor, cut *c)
 {
     panel_tree(factor, c);
@@ -352,22 +373,86 @@ static bool build(sinew_prefactor *f, const sinew_supernodal *factor)
     return good;
 }
 
-static sinew_status make(sinew_prefactor *f, cholmod_sparse *matrix, const sinew_real *points,
-                         const sinew_dense_kernels *dense, cholmod_common *common, sinew_error *error)
+/* ---- Factorising again ----------------------------------------------------------------------- */
+
+/* The permutation in `f->order` takes entry k of the matrix to where it is in lower: found by permuting the numbers of
+ * the entries, which doubles hold exactly. */
+static bool keep_pattern(sinew_prefactor *f, cholmod_sparse *matrix, cholmod_common *common)
 {
-    sinew_supernodal factor = {.allocator = f->allocator};
+    kept_factor *kept = f->kept;
+    SuiteSparse_long *order = cholmod_l_malloc((size_t)f->n, sizeof *order, common);
+    const size_t entries = (size_t)((SuiteSparse_long *)matrix->p)[f->n];
+    for (int32_t k = 0; order && k < f->n; k++)
+        order[k] = f->order[k];
+    for (size_t k = 0; k < entries; k++)
+        ((double *)matrix->x)[k] = (double)k;
+    cholmod_sparse *upper = order ? cholmod_l_ptranspose(matrix, 1, order, NULL, 0, common) : NULL;
+    cholmod_sparse *lower = upper ? cholmod_l_transpose(upper, 1, common) : NULL;
+    kept->column = sinew_allocate(&f->allocator, (size_t)f->n + 1, sizeof *kept->column);
+    kept->row = sinew_allocate(&f->allocator, entries, sizeof *kept->row);
+    kept->value = sinew_allocate(&f->allocator, entries, sizeof *kept->value);
+    kept->source = sinew_allocate(&f->allocator, entries, sizeof *kept->source);
+    const bool good = lower && kept->column && kept->row && kept->value && kept->source;
+    if (good) {
+        memcpy(kept->column, lower->p, ((size_t)f->n + 1) * sizeof *kept->column);
+        memcpy(kept->row, lower->i, entries * sizeof *kept->row);
+        for (size_t k = 0; k < entries; k++)
+            kept->source[k] = (size_t)((double *)lower->x)[k];
+        kept->lower = *lower;
+        kept->lower.p = kept->column;
+        kept->lower.i = kept->row;
+        kept->lower.x = kept->value;
+        kept->lower.nzmax = entries;
+    }
+    cholmod_l_free_sparse(&lower, common);
+    cholmod_l_free_sparse(&upper, common);
+    cholmod_l_free((size_t)f->n, sizeof *order, order, common);
+    return good;
+}
+
+bool sinew_prefactor_refactor(sinew_prefactor *f, const double *value)
+{
+    kept_factor *kept = f->kept;
+    for (SuiteSparse_long k = 0; k < kept->column[f->n]; k++)
+        kept->value[k] = value[kept->source[k]];
+    if (sinew_supernodal_factorise(&kept->factor, &kept->lower, 0) >= 0)
+        return false;
+    refill_panels(f, &kept->factor);
+    return true;
+}
+
+static void drop_kept(const sinew_allocator *allocator, kept_factor *kept)
+{
+    if (!kept)
+        return;
+    sinew_supernodal_destroy(&kept->factor);
+    void *arrays[] = {kept->column, kept->row, kept->value, kept->source, kept};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
+}
+
+/* ---- Create ---------------------------------------------------------------------------------- */
+
+static sinew_status make(sinew_prefactor *f, cholmod_sparse *matrix, const sinew_real *points,
+                         const sinew_dense_kernels *dense, cholmod_common *common, bool keep, sinew_error *error)
+{
+    sinew_supernodal once = {.allocator = f->allocator};
     f->order = sinew_allocate(&f->allocator, (size_t)f->n, sizeof *f->order);
-    sinew_status status = f->order && matrix ? factorise(f, matrix, points, dense, common, &factor, error)
-                                             : sinew_fail_memory(error, "the prefactored matrix");
-    if (status == SINEW_OK && !build(f, &factor))
+    f->kept = keep ? sinew_allocate_zero(&f->allocator, 1, sizeof *f->kept) : NULL;
+    if (!f->order || !matrix || (keep && !f->kept))
+        return sinew_fail_memory(error, "the prefactored matrix");
+    sinew_supernodal *factor = keep ? &f->kept->factor : &once;
+    factor->allocator = f->allocator;
+    sinew_status status = factorise(f, matrix, points, dense, common, factor, error);
+    if (status == SINEW_OK && (!build(f, factor) || (keep && !keep_pattern(f, matrix, common))))
         status = sinew_fail_memory(error, "the prefactored matrix");
-    sinew_supernodal_destroy(&factor);
+    sinew_supernodal_destroy(&once);
     return status;
 }
 
-sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
-                                        int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
-                                        const double *value, const sinew_real *points, sinew_error *error)
+static sinew_prefactor *create(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
+                               int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
+                               const double *value, const sinew_real *points, bool keep, sinew_error *error)
 {
     sinew_prefactor *f = sinew_allocate_zero(allocator, 1, sizeof *f);
     if (!f) {
@@ -382,13 +467,27 @@ sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const 
     cholmod_l_start(&common);
     common.print = 0;
     cholmod_sparse *matrix = copy_matrix(n, column, row, value, &common);
-    const sinew_status status = make(f, matrix, points, kernels->dense, &common, error);
+    const sinew_status status = make(f, matrix, points, kernels->dense, &common, keep, error);
     cholmod_l_free_sparse(&matrix, &common);
     cholmod_l_finish(&common);
     if (status == SINEW_OK)
         return f;
     sinew_prefactor_destroy(f);
     return NULL;
+}
+
+sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
+                                        int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
+                                        const double *value, const sinew_real *points, sinew_error *error)
+{
+    return create(allocator, kernels, thread_count, n, column, row, value, points, false, error);
+}
+
+sinew_prefactor *sinew_prefactor_create_kept(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
+                                             int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
+                                             const double *value, const sinew_real *points, sinew_error *error)
+{
+    return create(allocator, kernels, thread_count, n, column, row, value, points, true, error);
 }
 
 void sinew_prefactor_destroy(sinew_prefactor *f)
@@ -401,6 +500,7 @@ void sinew_prefactor_destroy(sinew_prefactor *f)
         sinew_release(&a, f->parts[p].owed_place);
         sinew_release(&a, f->parts[p].x);
     }
+    drop_kept(&a, f->kept);
     void *arrays[] = {f->order, f->panels, f->parts, f->level_first, f->rows, f->values, f};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&a, arrays[i]);
@@ -490,6 +590,9 @@ int64_t sinew_prefactor_memory(const sinew_prefactor *f)
 {
     int64_t bytes = (int64_t)(f->value_total * sizeof *f->values + f->row_total * sizeof *f->rows);
     bytes += (int64_t)(sizeof *f + (size_t)f->n * sizeof *f->order + (size_t)f->panel_count * sizeof *f->panels);
+    if (f->kept)
+        bytes += sinew_supernodal_size(&f->kept->factor) * (int64_t)sizeof(double) +
+                 f->kept->column[f->n] * (int64_t)(sizeof *f->kept->row + sizeof *f->kept->value + sizeof(size_t));
     for (int32_t p = 0; p < f->part_count; p++) {
         const part *own = &f->parts[p];
         size_t owed = (size_t)own->owed_count;

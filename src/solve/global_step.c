@@ -105,19 +105,28 @@ static void add_local(void *context, int32_t i, int32_t j, int32_t map, double v
         ((sinew_global_matrix *)context)->locals[map / 2] += value;
 }
 
+/* M/h^2 */
+static double inertia_of(const sinew_objective *o, int32_t particle)
+{
+    return o->quasistatic ? 0 : (double)o->mass[particle] / (o->h * o->h);
+}
+
+/* Entry k of sum w D^T D */
+static double elastic_entry(const sinew_global_matrix *d, int32_t k)
+{
+    double sum = 0;
+    for (int32_t l = d->pattern->first_local[k]; l < d->pattern->first_local[k + 1]; l++)
+        sum += d->locals[d->pattern->locals[l]];
+    return sum;
+}
+
 static void fill_matrix(const sinew_objective *o, sinew_global_matrix *d)
 {
     const sinew_assembly *as = d->pattern;
     for (int32_t j = 0; j < as->free_count; j++) {
         d->column[j] = as->column[j];
-        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++) {
-            double sum = 0;
-            for (int32_t l = as->first_local[k]; l < as->first_local[k + 1]; l++)
-                sum += d->locals[as->locals[l]];
-            if (k == as->column[j] && !o->quasistatic)
-                sum += (double)o->mass[as->particle[j]] / (o->h * o->h);
-            d->value[k] = sum;
-        }
+        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++)
+            d->value[k] = elastic_entry(d, k) + (k == as->column[j] ? inertia_of(o, as->particle[j]) : 0);
     }
     d->column[as->free_count] = as->column[as->free_count];
 }
@@ -183,37 +192,76 @@ sinew_status sinew_global_assemble(sinew_global_matrix *d, const sinew_objective
     return SINEW_OK;
 }
 
-sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, const sinew_real *weights,
-                                 sinew_error *error)
+static sinew_status factorise(sinew_global *g, const sinew_objective *o, const sinew_global_matrix *d, bool scalable,
+                              sinew_error *error)
+{
+    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+    sinew_real *places = sinew_assembly_places(d->pattern, o);
+    if (!places)
+        return sinew_fail_memory(error, "the elimination order");
+    memcpy(g->particle, d->pattern->particle, (size_t)g->free_count * sizeof *g->particle);
+    g->factor = (scalable ? sinew_prefactor_create_kept : sinew_prefactor_create)(
+        &o->allocator, &kernels, o->thread_count, g->free_count, d->column, d->pattern->row, d->value, places, error);
+    sinew_release(&o->allocator, places);
+    return g->factor ? SINEW_OK : error->status;
+}
+
+static bool keep_entries(sinew_global *g, const sinew_objective *o, const sinew_global_matrix *d)
+{
+    const int32_t *column = d->pattern->column;
+    const size_t entries = (size_t)column[g->free_count];
+    g->elastic = sinew_allocate(&o->allocator, entries, sizeof *g->elastic);
+    g->value = sinew_allocate(&o->allocator, entries, sizeof *g->value);
+    g->diagonal = sinew_allocate(&o->allocator, (size_t)g->free_count + 1, sizeof *g->diagonal);
+    if (!g->elastic || !g->value || !g->diagonal)
+        return false;
+    memcpy(g->diagonal, column, ((size_t)g->free_count + 1) * sizeof *g->diagonal);
+    for (int32_t k = 0; k < column[g->free_count]; k++)
+        g->elastic[k] = elastic_entry(d, k);
+    return true;
+}
+
+static sinew_status create(sinew_global *g, const sinew_objective *o, const sinew_real *weights, bool scalable,
+                           sinew_error *error)
 {
     sinew_global_matrix d;
     sinew_error local = {0};
     *g = (sinew_global){0};
-    bool good = sinew_global_assemble(&d, o, weights, &local) == SINEW_OK;
-    if (good) {
+    sinew_status status = sinew_global_assemble(&d, o, weights, &local);
+    if (status == SINEW_OK) {
         g->free_count = d.pattern->free_count;
         g->particle = sinew_allocate(&o->allocator, (size_t)g->free_count, sizeof *g->particle);
-        good = g->particle && find_coupling(o, g, &d, weights);
-        if (!good)
-            sinew_fail_memory(&local, "the global matrix");
+        if (!g->particle || !find_coupling(o, g, &d, weights) || (scalable && !keep_entries(g, o, &d)))
+            status = sinew_fail_memory(&local, "the global matrix");
     }
-    if (good) {
-        memcpy(g->particle, d.pattern->particle, (size_t)g->free_count * sizeof *g->particle);
-        const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
-        sinew_real *places = sinew_assembly_places(d.pattern, o);
-        if (places)
-            g->factor = sinew_prefactor_create(&o->allocator, &kernels, o->thread_count, g->free_count, d.column,
-                                               d.pattern->row, d.value, places, &local);
-        else
-            sinew_fail_memory(&local, "the elimination order");
-        sinew_release(&o->allocator, places);
-        good = g->factor != NULL;
-    }
+    if (status == SINEW_OK)
+        status = factorise(g, o, &d, scalable, &local);
     sinew_global_matrix_release(&d, o);
-    if (good)
+    if (status == SINEW_OK)
         return SINEW_OK;
     sinew_global_destroy(g, o);
     return sinew_fail(error, local.status, "%s", local.text);
+}
+
+sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, const sinew_real *weights,
+                                 sinew_error *error)
+{
+    return create(g, o, weights, false, error);
+}
+
+sinew_status sinew_global_create_scalable(sinew_global *g, const sinew_objective *o, const sinew_real *weights,
+                                          sinew_error *error)
+{
+    return create(g, o, weights, true, error);
+}
+
+bool sinew_global_rescale(sinew_global *g, const sinew_objective *o, double scale)
+{
+    for (int32_t k = 0; k < g->diagonal[g->free_count]; k++)
+        g->value[k] = scale * g->elastic[k];
+    for (int32_t j = 0; j < g->free_count; j++)
+        g->value[g->diagonal[j]] += inertia_of(o, g->particle[j]);
+    return sinew_prefactor_refactor(g->factor, g->value);
 }
 
 void sinew_global_destroy(sinew_global *g, const sinew_objective *o)
@@ -223,6 +271,9 @@ void sinew_global_destroy(sinew_global *g, const sinew_objective *o)
     sinew_release(&o->allocator, g->coupling_row);
     sinew_release(&o->allocator, g->coupling_pin);
     sinew_release(&o->allocator, g->coupling_value);
+    sinew_release(&o->allocator, g->elastic);
+    sinew_release(&o->allocator, g->value);
+    sinew_release(&o->allocator, g->diagonal);
     *g = (sinew_global){0};
 }
 

@@ -23,6 +23,11 @@ typedef struct sinew_global {
     int32_t coupling_count;
     int32_t *coupling_row, *coupling_pin; /* particles */
     double *coupling_value;
+
+    /* For sinew_global_rescale; NULL without. */
+    double *elastic;   /* [entries] sum w D^T D of each entry */
+    double *value;     /* [entries] S */
+    int32_t *diagonal; /* [free_count + 1] the entry that is on the diagonal of each column; last: entries */
 } sinew_global;
 
 /* S itself, and what its assembly needs: the pattern is the Hessian's with scalars for blocks, lower triangle by
@@ -43,7 +48,14 @@ void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_object
 /* weights: one per element lane, in the order of tasks and groups (sinew_global_weight_count), w_j > 0. Allocates. */
 sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_real *weights,
                                  sinew_error *error);
+/* The same with all weights to be scaled later. */
+sinew_status sinew_global_create_scalable(sinew_global *global, const sinew_objective *objective,
+                                          const sinew_real *weights, sinew_error *error);
 void sinew_global_destroy(sinew_global *global, const sinew_objective *objective);
+
+/* S = M/h^2 + scale sum w D^T D with the weights of create: numeric work only, nothing is allocated. What pins do to
+ * free particles is left as it was. False where S is not positive definite: the old one stays. */
+bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective, double scale);
 
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
 void sinew_global_solve(const sinew_global *global, const sinew_objective *objective, const sinew_real *b,

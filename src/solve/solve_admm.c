@@ -12,8 +12,13 @@
  * included. The global step is written for the increment, which keeps the centre of mass in single precision too.
  *
  * The weights decide the speed: w_j^2 = c^2 k_j with k_j the stiffness that PD would use. See automatic_factor() for
- * how c is chosen when the user does not.
+ * how c is chosen when the user does not, and weight_rule.h for how it follows the iterations then. With a new c the
+ * multipliers w^2 u stay what they are, and S is factorised anew in its old pattern.
+ *
+ * Iterates need not have a finite energy: where an energy has a barrier, what is handed out is pulled back towards the
+ * last iterate that had. Iterates that are no numbers any more begin again at q_n with a larger weight.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +27,7 @@
 #include "solve/shared_parameters.h"
 #include "solve/solver.h"
 #include "solve/spectrum.h"
+#include "solve/weight_rule.h"
 
 enum {
     WEIGHT,
@@ -37,7 +43,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .minimum = 0,
                 .maximum = 1e6,
                 .preset = 0,
-                .meaning = "c in w = c sqrt(k); 0: chosen automatically. 1 is Projective Dynamics' own weight"},
+                .meaning = "c in w = c sqrt(k); 0: chosen automatically, and changed where iterations ask for it. 1 is "
+                           "Projective Dynamics' own weight"},
     [STRETCH_LOW] = SINEW_STRETCH_LOW_PARAMETER,
     [STRETCH_HIGH] = SINEW_STRETCH_HIGH_PARAMETER,
     [START] = SINEW_START_PARAMETER,
@@ -47,10 +54,23 @@ typedef struct admm {
     sinew_global global;
     size_t *first_weight; /* [task_count] offset of each task in weights */
     size_t *first_dual;   /* [task_count] offset in u */
-    size_t dual_count;
+    size_t dual_count, weight_count;
     sinew_real *weights; /* w^2 of each element lane */
     sinew_real *u;       /* [dual_count] */
     sinew_real *b;       /* [particle_count][4] */
+    sinew_real *dq;      /* [particle_count][4] b itself where the weight is the user's */
+
+    /* Where it is not: what follows the iterations. */
+    bool automatic;
+    sinew_weight_rule rule;
+    int32_t restarts;      /* of this step */
+    sinew_real *stiffness; /* k of each element lane */
+    sinew_real *u_before;  /* [dual_count] */
+    double *task_moves;    /* [task_count] w^2 |du|^2 */
+
+    /* With barriers: */
+    bool barrier, moved;       /* q is newer than s->q */
+    sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last one handed out */
 } admm;
 
 /* ---- Weights --------------------------------------------------------------------------------- */
@@ -71,11 +91,23 @@ static double automatic_factor(const sinew_spectrum *spectrum)
     return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), least);
 }
 
+/* Local steps take the new weights; w^2 u stays; S follows. */
+static void set_factor(sinew_solve *s, double c_before)
+{
+    const sinew_objective *o = s->objective;
+    admm *a = s->memory;
+    const double c = a->rule.memory.c, keep = c_before * c_before / (c * c);
+    for (size_t i = 0; i < a->weight_count; i++)
+        a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
+    for (size_t i = 0; i < a->dual_count; i++)
+        a->u[i] = (sinew_real)(keep * (double)a->u[i]);
+    sinew_global_rescale(&a->global, o, c * c);
+}
+
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
 static bool lay_out(sinew_objective *o, admm *a)
 {
-    size_t weight = 0;
     a->first_weight = sinew_allocate(&o->allocator, (size_t)o->task_count, sizeof *a->first_weight);
     a->first_dual = sinew_allocate(&o->allocator, (size_t)o->task_count, sizeof *a->first_dual);
     if (!a->first_weight || !a->first_dual)
@@ -83,37 +115,70 @@ static bool lay_out(sinew_objective *o, admm *a)
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
-        a->first_weight[t] = weight;
+        a->first_weight[t] = a->weight_count;
         a->first_dual[t] = a->dual_count;
-        weight += lanes;
+        a->weight_count += lanes;
         a->dual_count += lanes * 3 * (size_t)task->batch->ops->row_count;
+        a->barrier = a->barrier || task->batch->ops->barrier;
     }
-    a->weights = sinew_allocate(&o->allocator, weight, sizeof *a->weights);
+    a->weights = sinew_allocate(&o->allocator, a->weight_count, sizeof *a->weights);
     a->u = sinew_allocate_zero(&o->allocator, a->dual_count, sizeof *a->u);
     a->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->b);
+    a->dq = a->b;
     return a->weights && a->u && a->b;
+}
+
+static bool lay_out_more(sinew_objective *o, admm *a)
+{
+    const size_t size = 4 * (size_t)o->particle_count;
+    bool good = true;
+    if (a->automatic) {
+        a->dq = sinew_allocate_zero(&o->allocator, size, sizeof *a->dq);
+        a->stiffness = sinew_allocate(&o->allocator, a->weight_count, sizeof *a->stiffness);
+        a->u_before = sinew_allocate(&o->allocator, a->dual_count, sizeof *a->u_before);
+        a->task_moves = sinew_allocate(&o->allocator, (size_t)o->task_count, sizeof *a->task_moves);
+        good = a->dq && a->stiffness && a->u_before && a->task_moves;
+    }
+    if (a->barrier) {
+        a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
+        a->last_good = sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good);
+        good = good && a->q && a->last_good;
+    }
+    return good;
+}
+
+/* S with the weights of PD shows how the iterations would go, and is then scaled. */
+static sinew_status choose_weight(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    admm *a = s->memory;
+    sinew_spectrum spectrum;
+    memcpy(a->stiffness, a->weights, a->weight_count * sizeof *a->weights);
+    sinew_status status = sinew_global_create_scalable(&a->global, o, a->stiffness, error);
+    if (status == SINEW_OK)
+        status = sinew_spectrum_find(o, &a->global, s->q, &spectrum, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_weight_start(&a->rule, automatic_factor(&spectrum));
+    set_factor(s, 1);
+    return SINEW_OK;
 }
 
 static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     admm *a = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *a);
+    const double factor = (double)s->def.parameters[WEIGHT];
     if (!a || !lay_out(o, a))
+        return sinew_fail_memory(error, "ADMM");
+    a->automatic = factor == 0;
+    if (!lay_out_more(o, a))
         return sinew_fail_memory(error, "ADMM");
     sinew_global_stiffness(o, (double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH],
                            a->weights);
-    double factor = (double)s->def.parameters[WEIGHT];
-    if (factor == 0) {
-        sinew_spectrum spectrum;
-        sinew_status status = sinew_global_create(&a->global, o, a->weights, error);
-        if (status == SINEW_OK)
-            status = sinew_spectrum_find(o, &a->global, s->q, &spectrum, error);
-        sinew_global_destroy(&a->global, o);
-        if (status != SINEW_OK)
-            return status;
-        factor = automatic_factor(&spectrum);
-    }
-    for (size_t i = 0; i < sinew_global_weight_count(o); i++)
+    if (a->automatic)
+        return choose_weight(s, error);
+    for (size_t i = 0; i < a->weight_count; i++)
         a->weights[i] *= (sinew_real)(factor * factor);
     return sinew_global_create(&a->global, o, a->weights, error);
 }
@@ -125,7 +190,18 @@ static void admm_release(sinew_solve *s)
     if (!a)
         return;
     sinew_global_destroy(&a->global, o);
-    void *arrays[] = {a->first_weight, a->first_dual, a->weights, a->u, a->b, a};
+    void *arrays[] = {a->first_weight,
+                      a->first_dual,
+                      a->weights,
+                      a->u,
+                      a->dq == a->b ? NULL : a->dq,
+                      a->b,
+                      a->stiffness,
+                      a->u_before,
+                      a->task_moves,
+                      a->q,
+                      a->last_good,
+                      a};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
     s->memory = NULL;
@@ -133,38 +209,184 @@ static void admm_release(sinew_solve *s)
 
 /* ---- Iterate --------------------------------------------------------------------------------- */
 
+static sinew_real *iterate_of(sinew_solve *s)
+{
+    const admm *a = s->memory;
+    return a->barrier ? a->q : s->q;
+}
+
 static void admm_begin(sinew_solve *s)
 {
     admm *a = s->memory;
+    const double c_before = a->rule.memory.c;
+    const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     memset(a->u, 0, a->dual_count * sizeof *a->u);
+    if (a->automatic && sinew_weight_begin(&a->rule))
+        set_factor(s, c_before);
+    a->restarts = 0;
+    a->moved = false;
     sinew_solve_start(s, (int)s->def.parameters[START]);
+    if (a->barrier) {
+        memcpy(a->q, s->q, bytes);
+        memcpy(a->last_good, s->q, bytes);
+    }
+}
+
+/* w^2 |du|^2 over the elements of a task */
+static double dual_move(const sinew_solve *s, int32_t t)
+{
+    const admm *a = s->memory;
+    const sinew_task *task = &s->objective->tasks[t];
+    const size_t W = (size_t)task->batch->width, rows = 3 * (size_t)task->batch->ops->row_count;
+    const sinew_real *u = a->u + a->first_dual[t], *before = a->u_before + a->first_dual[t];
+    const int32_t *element = task->batch->element + (size_t)task->chunk->first_group * W;
+    double sum = 0;
+    for (size_t lane = 0; lane < (size_t)task->chunk->group_count * W; lane++) {
+        double square = 0;
+        for (size_t r = 0; element[lane] >= 0 && r < rows; r++) {
+            const size_t at = (lane / W * rows + r) * W + lane % W;
+            const double change = (double)u[at] - (double)before[at];
+            square += change * change;
+        }
+        sum += element[lane] >= 0 ? (double)a->weights[a->first_weight[t] + lane] * square : 0;
+    }
+    return sum;
 }
 
 static void local_step(void *context, int32_t task, sinew_kernel *kernel)
 {
     sinew_solve *s = context;
     const admm *a = s->memory;
+    const sinew_task *of = &s->objective->tasks[task];
     kernel->weights = a->weights + a->first_weight[task];
     kernel->u = a->u + a->first_dual[task];
-    s->objective->tasks[task].batch->ops->local_prox(kernel);
+    if (a->automatic)
+        memcpy(a->u_before + a->first_dual[task], kernel->u,
+               (size_t)of->chunk->group_count * (size_t)of->batch->width * 3 * (size_t)of->batch->ops->row_count *
+                   sizeof *a->u);
+    of->batch->ops->local_prox(kernel);
+    if (a->automatic)
+        a->task_moves[task] = dual_move(s, task);
+}
+
+static void inertia_terms(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const sinew_solve *s = context;
+    const sinew_real *dq = ((const admm *)s->memory)->dq;
+    const sinew_objective *o = s->objective;
+    for (int32_t i = first; i < last; i++)
+        for (size_t c = 0; c < 3; c++) {
+            const double move = (double)dq[4 * (size_t)i + c];
+            sums[0] += (double)o->mass[i] / (o->h * o->h) * move * move;
+        }
+}
+
+/* Begins the step again where it was, with a larger weight. */
+static void restart(sinew_solve *s)
+{
+    const sinew_objective *o = s->objective;
+    admm *a = s->memory;
+    sinew_real *q = iterate_of(s);
+    const double c_before = a->rule.memory.c;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++)
+        memcpy(q + 4 * i, (o->pinned[i] ? o->q_tilde : s->q_start) + 4 * i, 4 * sizeof *q);
+    memset(a->u, 0, a->dual_count * sizeof *a->u);
+    sinew_weight_restart(&a->rule);
+    set_factor(s, c_before);
+    a->restarts++;
+}
+
+/* Size and ratio of weight_rule.h: S splits into inertia and w^2 D^T D. */
+static void watch(sinew_solve *s)
+{
+    enum {
+        MOST_RESTARTS = 6
+    };
+    const sinew_objective *o = s->objective;
+    admm *a = s->memory;
+    const double c_before = a->rule.memory.c;
+    const double global = sinew_dot(a->b, a->dq, o->particle_count, o->thread_count);
+    double inertia = 0, local = 0;
+    if (!o->quasistatic)
+        sinew_sum(inertia_terms, s, o->particle_count, 1, &inertia, o->thread_count);
+    for (int32_t t = 0; t < o->task_count; t++)
+        local += a->task_moves[t];
+    const double size = sqrt(fmax(global, 0) + local), elastic = fmax(global - inertia, 0);
+    if (!isfinite(size)) {
+        if (a->restarts < MOST_RESTARTS)
+            restart(s);
+    } else if (size > 0 && sinew_weight_observe(&a->rule, size, sqrt(local / fmax(elastic, DBL_MIN))))
+        set_factor(s, c_before);
 }
 
 static uint32_t admm_iterate(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
     admm *a = s->memory;
-    sinew_objective_local(o, s->q, local_step, s, a->b);
-    sinew_objective_add_inertia(o, 1, s->q, a->b);
-    sinew_global_solve(&a->global, o, a->b, a->b);
-    sinew_add_scaled(s->q, 1, a->b, o->particle_count, o->thread_count);
+    sinew_real *q = iterate_of(s);
+    sinew_objective_local(o, q, local_step, s, a->b);
+    sinew_objective_add_inertia(o, 1, q, a->b);
+    sinew_global_solve(&a->global, o, a->b, a->dq);
+    sinew_add_scaled(q, 1, a->dq, o->particle_count, o->thread_count);
     s->gradient_known = false;
+    a->moved = true;
+    if (a->automatic)
+        watch(s);
     return 0;
+}
+
+/* s->q = the iterate, or the first point on the way back to the last good one where the energy is finite. */
+static void admm_settle(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    admm *a = s->memory;
+    const size_t bytes = 4 * (size_t)o->particle_count * sizeof *s->q;
+    if (!a || !a->barrier || !a->moved)
+        return;
+    a->moved = false;
+    memcpy(s->q, a->q, bytes);
+    for (int half = 0; half < 40 && !isfinite(sinew_objective_value(o, s->q, NULL)); half++)
+        for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+            s->q[i] = a->last_good[i] + (s->q[i] - a->last_good[i]) / 2;
+    if (isfinite(sinew_objective_value(o, s->q, NULL)))
+        memcpy(a->last_good, s->q, bytes);
+    else
+        memcpy(s->q, a->last_good, bytes);
 }
 
 static bool admm_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     const admm *a = s->memory;
     sinew_global_solve(&a->global, s->objective, r, z);
+    return true;
+}
+
+/* ---- Memory from step to step ---------------------------------------------------------------- */
+
+static size_t admm_state_size(const sinew_solve *s)
+{
+    const admm *a = s->memory;
+    return a->automatic ? sizeof a->rule.memory : 0;
+}
+
+static void admm_state_save(const sinew_solve *s, void *bytes)
+{
+    const admm *a = s->memory;
+    memcpy(bytes, &a->rule.memory, sizeof a->rule.memory);
+}
+
+static bool admm_state_load(sinew_solve *s, const void *bytes, size_t size)
+{
+    admm *a = s->memory;
+    sinew_weight_memory memory;
+    if (!a->automatic || size != sizeof memory)
+        return false;
+    memcpy(&memory, bytes, sizeof memory);
+    if (!sinew_weight_sane(&memory))
+        return false;
+    const double c_before = a->rule.memory.c;
+    a->rule.memory = memory;
+    set_factor(s, c_before);
     return true;
 }
 
@@ -180,5 +402,9 @@ const sinew_solver_ops sinew_solver_admm = {
     .release = admm_release,
     .begin = admm_begin,
     .iterate = admm_iterate,
+    .settle = admm_settle,
     .precondition = admm_precondition,
+    .state_size = admm_state_size,
+    .state_save = admm_state_save,
+    .state_load = admm_state_load,
 };

@@ -73,7 +73,8 @@ static inline drawn_scene draw_scene(random_cases *r)
     d.size = drawn_number(random_magnitude(r, 0.1, 2));
     d.roughness = random_index(r, 2) ? drawn_number(random_between(r, 0, 0.12)) : 0;
     d.energy = solid ? solids[random_index(r, 7)] : SINEW_ENERGY_SPRING;
-    d.stiffness = drawn_number(solid ? random_magnitude(r, 1e4, 1e8) : random_magnitude(r, 1e2, 1e12));
+    d.stiffness =
+        drawn_number(solid ? random_magnitude(r, 1e4, 1e8) : random_magnitude(r, 1e2, random_index(r, 4) ? 1e6 : 1e12));
     d.poisson = drawn_number(random_index(r, 3) ? random_between(r, 0.1, 0.49) : 0.5 - random_magnitude(r, 1e-3, 1e-1));
     if (random_index(r, 4) == 0)
         d.contrast = drawn_number(random_magnitude(r, 1, 1e6));

@@ -110,9 +110,11 @@ static void load_and_step(const char *path, void *context)
         fail_msg("%s", error.text);
     assert_true(strlen(sinew_scene_comment(scene)) > 40);
     assert_in_range(sinew_scene_frames(scene), 1, 1000);
+    /* A scene that runs a number of iterations does not promise that they are enough. */
+    const uint32_t usual = sinew_scene_solver(scene).tolerance > 0 ? 0 : SINEW_STEP_NOT_CONVERGED;
     for (int i = 0; i < 2 * sinew_scene_steps_per_frame(scene); i++) {
         uint32_t bits = sinew_world_step(sinew_scene_world(scene), NULL);
-        if (bits & UNWANTED)
+        if (bits & UNWANTED & ~usual)
             fail_msg("%s: step %d has bits %u: %s", path, i, bits, sinew_world_error(sinew_scene_world(scene)));
     }
     int32_t count;

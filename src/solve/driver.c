@@ -189,8 +189,10 @@ static void start(sinew_solve *s)
 /* ---- Judge ----------------------------------------------------------------------------------- */
 
 /* A step is solved when its residual has reached the tolerance; or, where round-off keeps the residual above that, when
- * the gap is this part of the energy that the step moved. */
+ * the gap is at most `solved_part` of the energy that the step moved. A small residual beside a gap above `open_part`
+ * of it is that of a stiff body whose soft motion is still to come. */
 static const double solved_part = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
+static const double open_part = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
 
 static double step_energy(const sinew_solve *s, double gap)
 {
@@ -205,12 +207,15 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
     if (!s->gradient_known)
         return SINEW_STEP_UNMEASURED;
+    const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
+    const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
     if (s->residual <= tolerance * s->start_residual)
-        return 0;
+        return gap->kind == SINEW_GAP_ESTIMATE && part > open_part && tolerance <= SINEW_DEFAULT_TOLERANCE
+                   ? SINEW_STEP_NOT_CONVERGED
+                   : 0;
     if (s->residual > s->noise)
         return SINEW_STEP_NOT_CONVERGED;
-    const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
-    return known && gap->value <= solved_part * step_energy(s, gap->value) ? 0 : SINEW_STEP_ROUND_OFF;
+    return part <= solved_part ? 0 : SINEW_STEP_ROUND_OFF;
 }
 
 static bool ended_in_numbers(const sinew_solve *s)

@@ -22,8 +22,8 @@
 #define LEFT_MOST 0.1
 /* The same where round-off may hide what is left; and the part that a step leaves there if it is real. */
 #define LEFT_HIDDEN 0.25
-/* Forces above so many times their round-off are seen. */
-#define VISIBLE 4
+/* Forces above so many times their round-off count as seen. */
+#define VISIBLE 1
 /* Steps at most. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
 #define STEPS_LEAST   60
 #define STEPS_MOST    400
@@ -240,7 +240,7 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
         return unknown("the way down ends at a saddle: the Hessian is indefinite there");
     const double left = fmax(a->left, 0);
     return left <= LEFT_HIDDEN * a->seen ? known(SINEW_GAP_ESTIMATE, a->seen + left)
-                                         : known(SINEW_GAP_BELOW, a->seen + a->uncertain);
+                                         : known(SINEW_GAP_BELOW, a->seen + 2 * a->uncertain);
 }
 
 static int32_t most_steps(const sinew_gap *gap)
@@ -262,7 +262,8 @@ static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
         if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
             return in_round_off(gap, &a);
         const double seen = take_step(gap, hidden, &a);
-        if (hidden && !a.confirmed)
+        /* A fall beyond what was predicted is no round-off: g is not what it looked like. */
+        if (hidden && !a.confirmed && seen <= AGREEMENT * a.left)
             return in_round_off(gap, &a);
         if (!(seen > 0))
             return unknown("no step along Newton's direction lowers the objective above round-off");

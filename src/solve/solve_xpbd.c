@@ -7,9 +7,9 @@
  *
  * Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update leaves out the residual of the momentum
  * equation and the second derivatives of C, so that it converges to something near, but not at, the minimum of g: the
- * residual stalls. It stalls near where C vanishes at rest; neo-Hookean in the forms of the thesis, whose C do not, blows
- * up on stiff bodies. Options: Gauss-Seidel by colours or in mesh order, symmetric sweeps, Jacobi; damping; neo-Hookean
- * as sqrt(2 psi), combined, split, or split with hard incompressibility.
+ * residual stalls. It stalls near where C vanishes at rest; neo-Hookean in the forms of the thesis, whose C do not,
+ * blows up on stiff bodies. Options: Gauss-Seidel by colours or in mesh order, symmetric sweeps, Jacobi; damping;
+ * neo-Hookean as sqrt(2 psi), combined, split, or split with hard incompressibility.
  */
 #include "solve/shared_parameters.h"
 #include "solve/sweeping.h"

@@ -147,11 +147,15 @@ static void threads_come_late_take_no_signals_and_go(void **state)
     assert_int_equal(atomic_load(&seen), 1);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     assert_int_equal(sigismember(&own, SIGTERM), sigismember(&after, SIGTERM));
+#ifndef SINEW_SANITIZED /* which start threads of their own */
     assert_true(thread_count() > before);
     sinew_tasks_close();
     for (int i = 0; i < 1000 && thread_count() > before; i++) /* a joined thread may still be seen for a moment */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(thread_count(), before);
+#else
+    sinew_tasks_close();
+#endif
 }
 
 /* Exit status of a child that does the loop, under a limit of address space that refuses threads, or none (0). */
@@ -183,7 +187,9 @@ static void children_make_their_own(void **state)
     sinew_tasks_open();
     for (int i = 0; i < 20; i++) {
         assert_true(all_once(4, 1000, 1)); /* workers are awake, asleep, or on the way */
+#ifndef SINEW_SANITIZED                    /* whose threads do not survive a fork */
         assert_int_equal(loop_in_child(0), 0);
+#endif
     }
     sinew_tasks_close();
 }

@@ -16,6 +16,7 @@
 /* Of a row in a separator, less one for each neighbour: of two separators as large, the one that takes away more edges
  * leaves less to be cut further down. */
 #define PRICE     32
+#define HOPELESS  1.6 /* cuts that cost so many times the best one's are not refined */
 #define DEPTH_MAX 64
 #define KEYS      1048576 /* steps from end to end along a direction */
 
@@ -71,6 +72,8 @@ static void make_finest(dissection *d, int32_t first, int32_t last)
 static void keep_better(dissection *d, sinew_weighted *g, double *least)
 {
     sinew_separator_between(&d->separator, g);
+    if (!(sinew_separator_measure(&d->separator, g) < HOPELESS * *least))
+        return;
     sinew_separator_refine(&d->separator, g);
     const double cost = sinew_separator_cost(&d->separator);
     if (cost < *least) {
@@ -138,8 +141,8 @@ static void make_keys(dissection *d, const sinew_weighted *g, const int directio
             const double *x = g->point + 3 * (size_t)i, at = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
             if (pass == 1)
                 d->key[i] = high > low && isfinite(high - low) ? (int32_t)((at - low) / (high - low) * KEYS + 0.5) : 0;
-            low = fmin(low, at);
-            high = fmax(high, at);
+            low = at < low ? at : low;
+            high = at > high ? at : high;
         }
 }
 

@@ -127,13 +127,31 @@ static void change_and_log(sinew_separator *s, int32_t vertex, uint8_t side)
     change(s, vertex, side);
 }
 
-static void weigh_around(sinew_separator *s, int32_t vertex)
+static void adjust(sinew_separator *s, int32_t move, int32_t by)
+{
+    if (s->place[move] < 0)
+        return;
+    s->gain[move] += by;
+    if (by > 0)
+        rise(s, s->place[move]);
+    else
+        sink(s, s->place[move]);
+}
+
+/* A vertex went from one side to another: moves of its neighbours would take in less, or more. */
+static void adjust_around(sinew_separator *s, int32_t vertex, uint8_t before)
 {
     const sinew_weighted *g = s->graph;
-    weigh(s, vertex);
-    for (size_t e = g->first[vertex]; e < g->first[vertex + 1]; e++)
-        if (g->side[g->other[e]] == SINEW_BETWEEN)
-            weigh(s, g->other[e]);
+    const uint8_t after = g->side[vertex];
+    for (size_t e = g->first[vertex]; e < g->first[vertex + 1]; e++) {
+        const int32_t other = g->other[e];
+        if (g->side[other] != SINEW_BETWEEN)
+            continue;
+        if (before != SINEW_BETWEEN)
+            adjust(s, other << 1 | (1 - before), g->price[vertex]);
+        if (after != SINEW_BETWEEN)
+            adjust(s, other << 1 | (1 - after), -g->price[vertex]);
+    }
 }
 
 static void make_move(sinew_separator *s, int32_t move)
@@ -146,9 +164,10 @@ static void make_move(sinew_separator *s, int32_t move)
     for (size_t e = g->first[vertex]; e < g->first[vertex + 1]; e++)
         if (g->side[g->other[e]] == 1 - side)
             change_and_log(s, g->other[e], SINEW_BETWEEN);
-    const int32_t to = s->log_count;
-    for (int32_t k = from; k < to; k++)
-        weigh_around(s, s->log[k] >> 2);
+    for (int32_t k = from; k < s->log_count; k++)
+        adjust_around(s, s->log[k] >> 2, s->log[k] & 3);
+    for (int32_t k = from; k < s->log_count; k++)
+        weigh(s, s->log[k] >> 2);
 }
 
 /* The best move that keeps the balance, or improves it; those that do not are dropped. -1: none. */
@@ -218,25 +237,26 @@ void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph)
 
 /* ---- From two sides -------------------------------------------------------------------------- */
 
-/* Price of the vertices of `side` that have a neighbour on the other. */
-static int64_t border_of(const sinew_weighted *g, uint8_t side, uint8_t *marks)
+/* Marks the vertices that have a neighbour on the other side; price gets that of either side's. */
+static void find_border(const sinew_weighted *g, uint8_t *marks, int64_t price[2])
 {
-    int64_t price = 0;
+    price[0] = price[1] = 0;
     for (int32_t i = 0; i < g->count; i++) {
-        bool found = false;
-        for (size_t e = g->first[i]; !found && g->side[i] == side && e < g->first[i + 1]; e++)
-            found = g->side[g->other[e]] == 1 - side;
-        marks[i] = found;
-        price += found ? g->price[i] : 0;
+        const uint8_t side = g->side[i];
+        size_t e = g->first[i];
+        while (e < g->first[i + 1] && g->side[g->other[e]] == side)
+            e++;
+        marks[i] = e < g->first[i + 1];
+        price[side] += marks[i] ? g->price[i] : 0;
     }
-    return price;
 }
 
 void sinew_separator_between(sinew_separator *s, sinew_weighted *graph)
 {
-    const uint8_t side = border_of(graph, 0, s->locked) > border_of(graph, 1, s->locked);
-    border_of(graph, side, s->locked);
+    int64_t price[2];
+    find_border(graph, s->locked, price);
+    const uint8_t cheaper = price[0] > price[1];
     for (int32_t i = 0; i < graph->count; i++)
-        if (s->locked[i])
+        if (s->locked[i] && graph->side[i] == cheaper)
             graph->side[i] = SINEW_BETWEEN;
 }

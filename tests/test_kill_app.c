@@ -122,7 +122,9 @@ static void kill_format(const char *format)
         expect(&o, 0, words);
     }
     p.life = (now() - began) / 3;
-    for (int32_t i = 0; i < cases.count; i++) {
+    int32_t runs = 0;
+    /* Moments after the end stop nothing and do not count; a machine that has become quicker must not draw for ever. */
+    for (; p.kills < cases.count && runs < 3 * cases.count; runs++) {
         const uint64_t seed = cases.state;
         remove_files("killed");
         bool done = start_and_stop(&p, &cases);
@@ -131,13 +133,13 @@ static void kill_format(const char *format)
         if (!done)
             go_on(&p);
         if (!same_results(whole, "killed"))
-            fail_msg("%s: case %d (state %llu) is not as if it had not been killed", format, (int)i,
+            fail_msg("%s: case %d (state %llu) is not as if it had not been killed", format, (int)runs,
                      (unsigned long long)seed);
     }
     print_message(
         "%s: %d runs of %.2g s, %d stops (%d before the first checkpoint, %d when files were closed), all as if "
         "undisturbed\n",
-        format, (int)cases.count, p.life, p.kills, p.early, p.late);
+        format, (int)runs, p.life, p.kills, p.early, p.late);
 }
 
 static void test_pc2(void **state)

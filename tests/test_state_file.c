@@ -131,71 +131,95 @@ static void write_parts(const parts *p, const char *path)
     write_bytes(path, block, writer.size);
 }
 
-static void forged_states(void **state)
+/* A world with every kind of section, its file taken apart. */
+typedef struct forgery {
+    sinew_world *world;
+    const char *path;
+    char *file;
+    parts whole;
+} forgery;
+
+static forgery begin_forgery(void)
 {
-    (void)state;
     const char *folder = fresh_folder(IN_SCRATCH("state_forged"));
-    const char *path = IN_SCRATCH("state_forged/a.state");
+    forgery f = {.world = make_world(NULL), .path = IN_SCRATCH("state_forged/a.state")};
     sinew_error error = {0};
-    sinew_world *world = make_world(NULL);
     sinew_pin_def pin = sinew_default_pin_def();
     pin.vertex_count = 1;
     pin.vertices = (const int32_t[]){3};
-    assert_true(sinew_world_add_pins(world, &pin, &error).index >= 0);
-    assert_int_equal(sinew_world_set_note(world, "a note"), SINEW_OK);
-    assert_int_equal(sinew_state_write(world, path, &error), SINEW_OK);
+    assert_true(sinew_world_add_pins(f.world, &pin, &error).index >= 0);
+    assert_int_equal(sinew_world_set_note(f.world, "a note"), SINEW_OK);
+    assert_int_equal(sinew_state_write(f.world, f.path, &error), SINEW_OK);
     size_t size;
-    char *file = slurp(folder, "a.state", &size);
-    const parts whole = take_apart(file);
+    f.file = slurp(folder, "a.state", &size);
+    f.whole = take_apart(f.file);
+    return f;
+}
 
-    /* Every number of every required section in turn is none. */
-    for (uint32_t i = 0; i < whole.count; i++) {
+static void end_forgery(forgery *f)
+{
+    free(f->file);
+    sinew_world_destroy(f->world);
+}
+
+/* Every number of every required section in turn is none. */
+static void forged_numbers(void **state)
+{
+    (void)state;
+    forgery f = begin_forgery();
+    for (uint32_t i = 0; i < f.whole.count; i++) {
         char content[1024];
-        const bool time = memcmp(whole.sections[i].tag, "TIME", 4) == 0; /* of 8 bytes in both precisions */
-        const size_t bytes = whole.sections[i].size, word = time ? sizeof(double) : sizeof(sinew_real);
-        if (!(whole.sections[i].flags & 1))
+        const sinew_section *section = &f.whole.sections[i];
+        const bool time = memcmp(section->tag, "TIME", 4) == 0; /* of 8 bytes in both precisions */
+        const size_t bytes = section->size, word = time ? sizeof(double) : sizeof(sinew_real);
+        if (!(section->flags & 1))
             continue;
         assert_true(bytes <= sizeof content);
         for (size_t at = 0; at + word <= bytes; at += word) {
-            parts p = whole;
-            memcpy(content, whole.contents[i], bytes);
+            parts p = f.whole;
+            memcpy(content, f.whole.contents[i], bytes);
             memset(content + at, 0xff, word);
             p.contents[i] = content;
-            write_parts(&p, path);
-            refuse_state(world, path, "");
+            write_parts(&p, f.path);
+            refuse_state(f.world, f.path, "");
         }
     }
-    /* Left out, cut, doubled, renamed. */
-    for (uint32_t i = 0; i < whole.count; i++) {
-        const bool required = whole.sections[i].flags & 1;
-        parts p = whole;
+    end_forgery(&f);
+}
+
+/* Sections are left out, cut, renamed; one that may be skipped is added. */
+static void forged_tables(void **state)
+{
+    (void)state;
+    forgery f = begin_forgery();
+    sinew_error error = {0};
+    parts p;
+    for (uint32_t i = 0; i < f.whole.count; i++) {
+        if (!(f.whole.sections[i].flags & 1))
+            continue;
+        p = f.whole;
         p.count--;
         memmove(p.sections + i, p.sections + i + 1, (p.count - i) * sizeof p.sections[0]);
         memmove(p.contents + i, p.contents + i + 1, (p.count - i) * sizeof p.contents[0]);
-        write_parts(&p, path);
-        if (required)
-            refuse_state(world, path, "");
-        p = whole;
+        write_parts(&p, f.path);
+        refuse_state(f.world, f.path, "");
+        p = f.whole;
         p.sections[i].size--;
-        write_parts(&p, path);
-        if (required)
-            refuse_state(world, path, "");
-        p = whole;
+        write_parts(&p, f.path);
+        refuse_state(f.world, f.path, "");
+        p = f.whole;
         memcpy(p.sections[i].tag, "CONT", 4);
-        write_parts(&p, path);
-        if (required)
-            refuse_state(world, path, "has a section CONT that this version does not know");
+        write_parts(&p, f.path);
+        refuse_state(f.world, f.path, "has a section CONT that this version does not know");
     }
-    /* A section of a later version that may be skipped is. */
-    parts p = whole;
+    p = f.whole;
     p.sections[p.count] = (sinew_section){.tag = "LATR", .size = 4};
     p.contents[p.count++] = "abcd";
-    write_parts(&p, path);
-    assert_int_equal(sinew_world_set_note(world, NULL), SINEW_OK);
-    assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
-    assert_string_equal(sinew_world_note(world), "a note");
-    free(file);
-    sinew_world_destroy(world);
+    write_parts(&p, f.path);
+    assert_int_equal(sinew_world_set_note(f.world, NULL), SINEW_OK);
+    assert_int_equal(sinew_state_read(f.world, f.path, &error), SINEW_OK);
+    assert_string_equal(sinew_world_note(f.world), "a note");
+    end_forgery(&f);
 }
 
 /* ---- What a solver remembers ----------------------------------------------------------------- */
@@ -344,8 +368,9 @@ static void state_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(state_round_trip), cmocka_unit_test(state_refusals), cmocka_unit_test(forged_states),
-        cmocka_unit_test(solver_memory),    cmocka_unit_test(state_failures), cmocka_unit_test(state_memory),
+        cmocka_unit_test(state_round_trip), cmocka_unit_test(state_refusals), cmocka_unit_test(forged_numbers),
+        cmocka_unit_test(forged_tables),    cmocka_unit_test(solver_memory),  cmocka_unit_test(state_failures),
+        cmocka_unit_test(state_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

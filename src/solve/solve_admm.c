@@ -296,6 +296,13 @@ static void restart(sinew_solve *s)
     a->restarts++;
 }
 
+/* The size that round-off of the positions alone gives to an iteration: what is that small says nothing. */
+static double round_off_size(const sinew_solve *s)
+{
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    return 30 * sqrt(s->value_noise * epsilon);
+}
+
 /* Size and ratio of weight_rule.h: S splits into inertia and w^2 D^T D. */
 static void watch(sinew_solve *s)
 {
@@ -315,7 +322,7 @@ static void watch(sinew_solve *s)
     if (!isfinite(size)) {
         if (a->restarts < MOST_RESTARTS)
             restart(s);
-    } else if (size > 0 && sinew_weight_observe(&a->rule, size, sqrt(local / fmax(elastic, DBL_MIN))))
+    } else if (size > round_off_size(s) && sinew_weight_observe(&a->rule, size, sqrt(local / fmax(elastic, DBL_MIN))))
         set_factor(s, c_before);
 }
 

@@ -6,13 +6,13 @@
 #define SINEW_BENCH_H
 
 #include <math.h>
-#include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/base.h"
+#include "base/tasks.h"
 
 typedef void bench_body(void *context);
 
@@ -113,12 +113,29 @@ static inline double bench_one_thread(bench_body *body, void *context, int runs)
     return 2 / (1 / core[0] + 1 / core[1]);
 }
 
-/* The same by two threads, which the body starts. */
+/* Waits until both members of a pair are there; false: the other did not come within a hundredth of a second. */
+static inline bool bench_meet(_Atomic int *there)
+{
+    const double began = sinew_seconds();
+    atomic_fetch_add(there, 1);
+    while (atomic_load(there) < 2)
+        if (sinew_seconds() - began > 0.01)
+            return false;
+    return true;
+}
+
+static inline void bench_pin_member(const void *context, int32_t member)
+{
+    bench_meet(*(_Atomic int *const *)context);
+    bench_pin(member);
+}
+
+/* The same by two threads of the library's, each kept on a core of its own. */
 static inline double bench_two_threads(bench_body *body, void *context, int runs)
 {
+    _Atomic int there = 0, *pair = &there;
     bench_pin(0); /* which also asks once what cores there are */
-#pragma omp parallel num_threads(2)
-    bench_pin(omp_get_thread_num());
+    sinew_tasks_together(2, bench_pin_member, &pair);
     return bench_median(body, context, runs);
 }
 
@@ -140,15 +157,25 @@ static inline double bench_arithmetic(int seed)
     return sum;
 }
 
+static inline void bench_arithmetic_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    double *const *sums = context;
+    (void)member;
+    for (int32_t piece = first; piece < last; piece++)
+        (*sums)[piece] = bench_arithmetic(piece);
+}
+
 /* context: the number of threads, which take pieces one by one. */
 static inline void bench_arithmetic_pieces(void *context)
 {
-    double sum = 0;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(*(const int *)context) reduction(+ : sum)
-    for (int piece = 0; piece < 200; piece++)
-        sum += bench_arithmetic(piece);
-    if (!(sum > 0)) /* it is: so that it has to be known */
-        exit(1);
+    enum {
+        PIECES = 200
+    };
+    double sums[PIECES], *out = sums;
+    sinew_tasks_for(*(const int *)context, PIECES, 1, bench_arithmetic_range, &out);
+    for (int piece = 0; piece < PIECES; piece++)
+        if (!(sums[piece] > 0)) /* it is: so that it has to be known */
+            exit(1);
 }
 
 /* What the machine gives just now: how much faster two threads are than one at arithmetic, two where both have a core;
@@ -172,28 +199,37 @@ static inline bool bench_is_ours(bench_machine machine)
     return machine.gain >= 1.8 && machine.slower <= 1.1;
 }
 
-/* Seconds for a cache line to the other core and back, after bench_two_threads: some 70 ns between neighbours, five
- * times that across a chip. */
-static inline double bench_round_trip(void)
+typedef struct bench_trip {
+    _Alignas(64) _Atomic int turn;
+    _Alignas(64) _Atomic int there;
+    double seconds;
+} bench_trip;
+
+static inline void bench_trip_member(const void *context, int32_t member)
 {
     enum {
         TRIPS = 2000
     };
-    _Alignas(64) static _Atomic int turn;
-    double seconds = 0;
-#pragma omp parallel num_threads(2)
-    {
-        const int own = omp_get_thread_num();
-        const double began = sinew_seconds();
-        for (int i = 0; i < TRIPS && omp_get_num_threads() == 2; i++) {
-            while (turn != own)
-                ;
-            turn = 1 - own;
-        }
-        if (own == 0)
-            seconds = (sinew_seconds() - began) / TRIPS;
+    bench_trip *trip = *(bench_trip *const *)context;
+    if (!bench_meet(&trip->there))
+        return;
+    const double began = sinew_seconds();
+    for (int i = 0; i < TRIPS; i++) {
+        while (atomic_load(&trip->turn) != member)
+            ;
+        atomic_store(&trip->turn, 1 - member);
     }
-    return seconds;
+    if (member == 0)
+        trip->seconds = (sinew_seconds() - began) / TRIPS;
+}
+
+/* Seconds for a cache line to the other core and back, after bench_two_threads: some 70 ns between neighbours, five
+ * times that across a chip. 0: the other core did not come. */
+static inline double bench_round_trip(void)
+{
+    bench_trip trip = {.seconds = 0}, *own = &trip;
+    sinew_tasks_together(2, bench_trip_member, &own);
+    return trip.seconds;
 }
 
 #endif

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_gap.c: what the estimate of the energy gap after a step costs (src/solve/gap.h): milliseconds of one iteration
- * and of one estimate of each solver on one thread (median, processor time), their ratio, and the bytes a vertex that
- * the estimate takes: two vectors, and a matrix where the solver has none.
+ * bench_gap.c: what finding out about a step costs (sinew_measure). For each solver, on one thread and in processor
+ * time: milliseconds of one iteration, of whole steps of ten iterations by what is measured, as multiples of ten
+ * iterations, and of the gap in iterations; the steps of Newton's method and the conjugate gradient iterations that the
+ * gap took; and the bytes a vertex that it needs.
  *
- * Usage: bench_gap [n ...]; blocks of n^3 vertices and 5 (n-1)^3 tets pinned at one side, n = 24 unless given.
+ * Usage: bench_gap [n ...]; blocks of n^3 vertices and 5 (n-1)^3 tets held at one side, n = 24 unless given.
  */
 #include <stdio.h>
 
 #include "bench.h"
 #include "block.h"
-#include "solve/gap.h"
 #include "tally.h"
+
+enum {
+    ITERATIONS = 10
+};
 
 typedef struct scene {
     tally memory;
     sinew_world *world;
-    size_t bytes; /* of the estimate */
+    sinew_step_result result; /* of the last step */
 } scene;
 
 static void pin_side(sinew_world *world, sinew_body body, sinew_error *error)
@@ -25,11 +29,8 @@ static void pin_side(sinew_world *world, sinew_body body, sinew_error *error)
     const int32_t n = sinew_mesh_vertex_count(mesh);
     const sinew_real *X = sinew_mesh_positions(mesh);
     int32_t count = 0, *side = malloc((size_t)n * sizeof *side);
-    sinew_real low = X[0];
     for (int32_t i = 0; i < n; i++)
-        low = X[3 * i] < low ? X[3 * i] : low;
-    for (int32_t i = 0; i < n; i++)
-        if (X[3 * i] == low)
+        if (X[3 * i] == X[0])
             side[count++] = i;
     sinew_pin_def pins = sinew_default_pin_def();
     pins.body = body;
@@ -39,57 +40,65 @@ static void pin_side(sinew_world *world, sinew_body body, sinew_error *error)
     free(side);
 }
 
-/* A block a little out of place, ready to iterate. */
 static void make_scene(scene *s, int n, sinew_solver_kind kind)
 {
     sinew_error error = {0};
-    *s = (scene){0};
+    *s = (scene){.memory = {0}};
     sinew_world_def def = sinew_default_world_def();
     def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
     def.thread_count = 1;
     def.quasistatic = sinew_get_solver_info(kind)->static_only;
-    def.solver = sinew_default_solver_def(kind);
-    def.solver.tolerance = 0;
-    sinew_world *world = s->world = bench_block(&def, n, SINEW_ENERGY_STRAIN);
-    pin_side(world, (sinew_body){0}, &error);
-    if (sinew_world_prepare(world, &error) != SINEW_OK)
+    s->world = bench_block(&def, n, SINEW_ENERGY_STRAIN);
+    pin_side(s->world, (sinew_body){0}, &error);
+}
+
+/* Bytes that the world holds, ready to step. */
+static size_t prepare(scene *s, sinew_solver_kind kind, sinew_measure measure)
+{
+    sinew_error error = {0};
+    sinew_solver_def def = sinew_default_solver_def(kind);
+    def.iterations = ITERATIONS;
+    def.tolerance = 0;
+    def.measure = measure;
+    if (sinew_world_set_solver(s->world, &def, &error) != SINEW_OK || sinew_world_prepare(s->world, &error) != SINEW_OK)
         bench_give_up(&error);
-    const size_t with = s->memory.held;
-    sinew_gap_destroy(&world->solve);
-    s->bytes = with - s->memory.held;
-    if (sinew_gap_create(&world->solve, &error) != SINEW_OK)
-        bench_give_up(&error);
-    sinew_world_predict(world);
-    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
-        if (!world->objective.pinned[i / 4])
-            world->solve.q[i] = world->q[i] + bench_shift(n, i);
-    world->solve.q_start = world->q;
-    world->solve.ops->begin(&world->solve);
-    sinew_solve_evaluate(&world->solve);
-    world->solve.scale = world->solve.residual;
+    return s->memory.held;
 }
 
 static void iterate(void *context)
 {
     sinew_solve *solve = &((scene *)context)->world->solve;
-    solve->ops->iterate(solve);
+    for (int i = 0; i < ITERATIONS; i++)
+        solve->ops->iterate(solve);
 }
 
-static void estimate(void *context)
+static void step(void *context)
 {
-    sinew_solve *solve = &((scene *)context)->world->solve;
-    sinew_solve_evaluate(solve);
-    sinew_gap_find(solve);
+    scene *s = context;
+    sinew_world_step(s->world, &s->result);
 }
 
 static void row(int n, sinew_solver_kind kind)
 {
     scene s;
-    const int runs = n <= 40 ? 9 : 3;
+    double steps[SINEW_MEASURE_GAP + 1];
+    size_t held[SINEW_MEASURE_GAP + 1];
+    const int runs = n <= 40 ? 7 : 3;
     make_scene(&s, n, kind);
-    const double iteration = bench_median_cpu(iterate, &s, runs), gap = bench_median_cpu(estimate, &s, runs);
-    printf("%-10s %10.2f ms %10.2f ms %8.2f %9.0f B\n", sinew_get_solver_info(kind)->name, 1e3 * iteration, 1e3 * gap,
-           gap / iteration, (double)s.bytes / ((double)n * n * n));
+    for (int measure = SINEW_MEASURE_NOTHING; measure <= SINEW_MEASURE_GAP; measure++) {
+        held[measure] = prepare(&s, kind, (sinew_measure)measure);
+        steps[measure] = bench_median_cpu(step, &s, runs);
+    }
+    prepare(&s, kind, SINEW_MEASURE_NOTHING);
+    step(&s);
+    const double ten = bench_median_cpu(iterate, &s, runs);
+    static const char *const kinds[] = {"none", "estimate", "below", "unknown"};
+    prepare(&s, kind, SINEW_MEASURE_GAP);
+    step(&s);
+    printf("%-8s %8.2f ms %8.2f %9.2f %9.2f %11.1f %8s %6d %6d %7.0f B\n", sinew_get_solver_info(kind)->name,
+           1e3 * ten / ITERATIONS, steps[0] / ten, steps[1] / ten, steps[2] / ten,
+           ITERATIONS * (steps[2] - steps[1]) / ten, kinds[s.result.gap_kind], (int)s.result.gap_steps,
+           (int)s.result.gap_linear_iterations, (double)(held[2] - held[1]) / ((double)n * n * n));
     fflush(stdout);
     sinew_world_destroy(s.world);
 }
@@ -102,10 +111,12 @@ int main(int argc, char **argv)
             fprintf(stderr, "bench_gap: n is %d, must be in [2, 256]\n", n);
             return 2;
         }
-        printf("n = %d block, " SINEW_PRECISION ", lanes %s; the estimate of the gap\n", n, sinew_lanes_name());
-        printf("%-10s %13s %13s %8s %11s\n", "", "an iteration", "the estimate", "ratio", "a vertex");
+        printf("n = %d block, " SINEW_PRECISION ", lanes %s; steps of %d iterations, in multiples of the iterations\n",
+               n, sinew_lanes_name(), ITERATIONS);
+        printf("%-8s %11s %8s %9s %9s %11s %8s %6s %6s %9s\n", "", "iteration", "nothing", "residual", "gap",
+               "gap alone", "it is", "steps", "linear", "a vertex");
         for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
-            if (kind != SINEW_SOLVER_NEWTON || n <= 32) /* whose factor grows much faster than all else */
+            if (kind != SINEW_SOLVER_NEWTON || n <= 24) /* ten of its iterations take long in a large block */
                 row(n, (sinew_solver_kind)kind);
     }
     return 0;

@@ -38,7 +38,8 @@ static void run_items(const void *context, int32_t member, int32_t first, int32_
 {
     record *r = (record *)(uintptr_t)context;
     /* Not atomic: two threads with the same number are a race that the sanitizer sees. */
-    r->busy[member]++;
+    if (member < THREADS_MOST)
+        r->busy[member]++;
     if (first % r->block != 0 || last - first > r->block || last > r->count || member >= THREADS_MOST)
         atomic_fetch_add(&r->bad, 1);
     for (int32_t i = first; i < last; i++)

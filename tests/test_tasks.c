@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 
 #include "base/tasks.h"
 #include "random_cases.h"
+#include "thread_count.h"
 
 enum {
     ITEMS_MOST = 3000,
@@ -110,17 +110,6 @@ static void callers_do_not_disturb_each_other(void **state)
 
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
-static int thread_count(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/task");
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        count += entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
-    return count;
-}
-
 static void note_signals(const void *context, int32_t member)
 {
     _Atomic int *seen = (_Atomic int *)(uintptr_t)context;
@@ -151,9 +140,7 @@ static void threads_come_late_take_no_signals_and_go(void **state)
 #ifndef SINEW_SANITIZED /* which start threads of their own */
     assert_true(thread_count() > before);
     sinew_tasks_close();
-    for (int i = 0; i < 1000 && thread_count() > before; i++) /* a joined thread may still be seen for a moment */
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    assert_int_equal(thread_count(), before);
+    assert_int_equal(thread_count_settled(before), before);
 #else
     sinew_tasks_close();
 #endif

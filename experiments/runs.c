@@ -48,10 +48,6 @@ double row_angular(const sinew_iteration *row)
 typedef struct run_series {
     const setting *s;
     beam_run *runs;
-    int32_t count;
-    const char *note;
-    outcome *o;
-    bool good;
 } run_series;
 
 static bool take_run(void *context, int32_t i)
@@ -60,22 +56,15 @@ static bool take_run(void *context, int32_t i)
     return beam_step(r->s->beam, &r->runs[i]);
 }
 
-static void report_run(void *context, int32_t i, bool taken, int32_t done)
+static const char *run_failure(void *context, int32_t i)
 {
-    run_series *r = context;
-    if (!taken && r->good)
-        snprintf(r->o->failure, sizeof r->o->failure, "%.255s",
-                 r->runs[i].error[0] ? r->runs[i].error : "out of memory");
-    r->good = r->good && taken;
-    if (r->s->progress)
-        r->s->progress(r->s->context, done, r->count, r->note);
+    const run_series *r = context;
+    return r->runs[i].error[0] ? r->runs[i].error : "out of memory";
 }
 
 bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *note, outcome *o)
 {
-    run_series all = {s, runs, count, note, o, true};
-    side_by_side_run(&(side_by_side){take_run, report_run, &all}, count, true);
-    return all.good;
+    return side_by_side_run(&(side_by_side){take_run, run_failure, &(run_series){s, runs}}, count, true, s, note, o);
 }
 
 void runs_release(beam_run *runs, int32_t count)

@@ -5,6 +5,7 @@
 #include "side_by_side.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,8 +15,12 @@ enum {
 
 typedef struct queue {
     const side_by_side *work;
-    pthread_mutex_t lock;
+    const setting *s;
+    const char *note;
+    outcome *o;
+    pthread_mutex_t lock; /* of what follows, and of the outcome */
     int32_t count, next, done;
+    bool good;
 } queue;
 
 static int32_t next_run(queue *q)
@@ -26,15 +31,23 @@ static int32_t next_run(queue *q)
     return i;
 }
 
+static void report(queue *q, int32_t i, bool taken)
+{
+    pthread_mutex_lock(&q->lock);
+    if (!taken && q->good)
+        snprintf(q->o->failure, sizeof q->o->failure, "%.255s", q->work->failure(q->work->context, i));
+    q->good = q->good && taken;
+    q->done++;
+    if (q->s->progress)
+        q->s->progress(q->s->context, q->done, q->count, q->note);
+    pthread_mutex_unlock(&q->lock);
+}
+
 static void *work_off(void *argument)
 {
     queue *q = argument;
-    for (int32_t i; (i = next_run(q)) >= 0;) {
-        const bool taken = q->work->take(q->work->context, i);
-        pthread_mutex_lock(&q->lock);
-        q->work->report(q->work->context, i, taken, ++q->done);
-        pthread_mutex_unlock(&q->lock);
-    }
+    for (int32_t i; (i = next_run(q)) >= 0;)
+        report(q, i, q->work->take(q->work->context, i));
     return NULL;
 }
 
@@ -47,9 +60,11 @@ static long helper_count(int32_t count)
     return helpers < HELPERS_MAX ? helpers : HELPERS_MAX;
 }
 
-void side_by_side_run(const side_by_side *work, int32_t count, bool several)
+bool side_by_side_run(const side_by_side *work, int32_t count, bool several, const setting *s, const char *note,
+                      outcome *o)
 {
-    queue q = {.work = work, .lock = PTHREAD_MUTEX_INITIALIZER, .count = count};
+    queue q = {
+        .work = work, .s = s, .note = note, .o = o, .lock = PTHREAD_MUTEX_INITIALIZER, .count = count, .good = true};
     pthread_t helpers[HELPERS_MAX];
     long started = 0;
     const long wanted = several ? helper_count(count) : 0;
@@ -59,4 +74,5 @@ void side_by_side_run(const side_by_side *work, int32_t count, bool several)
     while (started > 0)
         pthread_join(helpers[--started], NULL);
     pthread_mutex_destroy(&q.lock);
+    return q.good;
 }

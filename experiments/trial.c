@@ -132,38 +132,22 @@ static bool take(trial *t)
 
 /* ---- Many -------------------------------------------------------------------------------------- */
 
-typedef struct trial_series {
-    const setting *s;
-    trial *trials;
-    int32_t count;
-    const char *note;
-    outcome *o;
-    bool good;
-} trial_series;
-
 static bool take_trial(void *context, int32_t i)
 {
-    return take(&((const trial_series *)context)->trials[i]);
+    return take((trial *)context + i);
 }
 
-static void report_trial(void *context, int32_t i, bool taken, int32_t done)
+static const char *trial_failure(void *context, int32_t i)
 {
-    trial_series *t = context;
-    if (!taken && t->good)
-        snprintf(t->o->failure, sizeof t->o->failure, "%.255s", t->trials[i].error);
-    t->good = t->good && taken;
-    if (t->s->progress)
-        t->s->progress(t->s->context, done, t->count, t->note);
+    return ((const trial *)context)[i].error;
 }
 
 bool trials_take(const setting *s, trial *trials, int32_t count, const char *note, outcome *o)
 {
-    trial_series all = {s, trials, count, note, o, true};
     bool aside = true;
     for (int32_t i = 0; i < count; i++)
         aside = aside && trials[i].side_by_side;
-    side_by_side_run(&(side_by_side){take_trial, report_trial, &all}, count, aside);
-    return all.good;
+    return side_by_side_run(&(side_by_side){take_trial, trial_failure, trials}, count, aside, s, note, o);
 }
 
 void trials_release(trial *trials, int32_t count)

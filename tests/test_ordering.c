@@ -118,6 +118,9 @@ static SuiteSparse_long *order_of(const problem *p, const sinew_real *points)
     return order;
 }
 
+/* CHOLMOD compares with AMD's own estimate of its fill, which is a little above what it is. */
+#define ESTIMATE 1.02
+
 /* Entries of L as the library would have it: dissection or minimum degree, whichever has less. */
 static double own_fill(problem *p)
 {
@@ -137,7 +140,7 @@ static void expect_fill(const char *name, problem p, double to_metis)
     const double own = own_fill(&p), amd = fill_of(&p, CHOLMOD_AMD, NULL), metis = fill_of(&p, CHOLMOD_METIS, NULL);
     print_message("%-24s %6d rows, fill / METIS's: dissection %.3f (without places %.3f), AMD %.3f, taken %.3f\n", name,
                   (int)p.count, dissected / metis, without / metis, amd / metis, own / metis);
-    assert_true(own <= fmin(dissected, amd));
+    assert_true(own <= ESTIMATE * fmin(dissected, amd));
     assert_true(own <= to_metis * metis);
     assert_true(without <= 1.5 * metis);
     free(order);
@@ -197,7 +200,9 @@ static void any_graph_is_ordered(void **state)
         problem p = random_problem(&r);
         SuiteSparse_long *order = order_of(&p, p.points);
         const double own = own_fill(&p), amd = fill_of(&p, CHOLMOD_AMD, NULL);
-        assert_true(own <= amd);
+        if (own > ESTIMATE * amd)
+            fail_msg("%d rows: own %.17g, AMD %.17g, dissection %.17g", p.count, own, amd,
+                     fill_of(&p, CHOLMOD_GIVEN, order));
         worst = fmax(worst, fill_of(&p, CHOLMOD_GIVEN, order) / amd);
         free(order);
         release(&p);

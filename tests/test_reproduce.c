@@ -34,8 +34,7 @@ static void read_text(const char *path)
 static int run_program(const char *program, const char *arguments)
 {
     char line[4096];
-    snprintf(line, sizeof line, "cd " SINEW_TEST_DIR " && %s reproduce %s >printed.txt 2>&1",
-             program, arguments);
+    snprintf(line, sizeof line, "cd " SINEW_TEST_DIR " && %s reproduce %s >printed.txt 2>&1", program, arguments);
     int status = system(line);
     assert_true(WIFEXITED(status));
     read_text(FOLDER "printed.txt");

@@ -89,7 +89,7 @@ static sinew_world *make_extreme(const extreme *e, const sinew_solver_def *solve
 static bool may_fail(const extreme *e, int kind)
 {
     return materials[e->material] == SINEW_ENERGY_NEO_HOOKEAN_LOG &&
-           (kind == SINEW_SOLVER_ADMM || kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD ||
+           (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD ||
             kind == SINEW_SOLVER_XPBD_QS);
 }
 

@@ -191,9 +191,43 @@ static void test_indefinite(void **state)
     free_system(&s);
 }
 
+/* New values in the old pattern give the bits of a prefactor that was made of them; values that are not positive
+ * definite leave it as it was. */
+static void test_refactor(void **state)
+{
+    (void)state;
+    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_prefactor_kernels kernels = {lanes->panels, lanes->dense};
+    system_t s = make_system(7);
+    sinew_prefactor *again =
+        sinew_prefactor_create_kept(&allocator, &kernels, 1, s.n, s.column, s.row, s.value, NULL, NULL);
+    assert_non_null(again);
+    for (int32_t j = 0; j < s.n; j++)
+        for (int64_t k = s.column[j]; k < s.column[j + 1]; k++)
+            s.value[k] = 3 * s.value[k] + (k == s.column[j] ? 0.1 * (j % 5) : 0);
+    sinew_prefactor *fresh = prefactor(&s, lanes, 1);
+    sinew_real *b = aligned_vector(s.n), *x = aligned_vector(s.n), *y = aligned_vector(s.n);
+    for (int32_t i = 0; i < 4 * s.n; i++)
+        b[i] = i % 4 == 3 ? 0 : (sinew_real)((i * 37) % 101 - 50);
+    assert_true(sinew_prefactor_refactor(again, s.value));
+    s.value[s.column[s.n / 2]] = -1;
+    assert_false(sinew_prefactor_refactor(again, s.value));
+    sinew_prefactor_solve(again, NULL, b, x);
+    sinew_prefactor_solve(fresh, NULL, b, y);
+    assert_memory_equal(x, y, 4 * (size_t)s.n * sizeof *x);
+    sinew_prefactor_destroy(again);
+    sinew_prefactor_destroy(fresh);
+    free(b);
+    free(x);
+    free(y);
+    free_system(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_solves), cmocka_unit_test(test_bits),
-                                       cmocka_unit_test(test_places), cmocka_unit_test(test_indefinite)};
+                                       cmocka_unit_test(test_places), cmocka_unit_test(test_indefinite),
+                                       cmocka_unit_test(test_refactor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,8 +131,6 @@ static void solvers_find_a_bar_bent_far(void **unused)
         sinew_solver_def def = solver_of((sinew_solver_kind)kind, 5000);
         def.record = SINEW_RECORD_NONE;
         def.tolerance = (sinew_real)1e-3;
-        if (kind == SINEW_SOLVER_ADMM)
-            set(&def, "weight", 3);
         sinew_real *q = bar_after(&bending, &def, 1, &result);
         const double apart = largest_difference(q, best, bar_numbers());
         print_message("%-7s bent far: %4d iterations, relative residual %.1e, %.1e m from Newton's of %.2g m\n",

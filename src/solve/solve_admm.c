@@ -300,7 +300,7 @@ static void restart(sinew_solve *s)
 static double round_off_size(const sinew_solve *s)
 {
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
-    return 30 * sqrt(s->value_noise * epsilon);
+    return 3 * sqrt(s->value_noise * epsilon);
 }
 
 /* Size and ratio of weight_rule.h: S splits into inertia and w^2 D^T D. */

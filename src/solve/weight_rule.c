@@ -10,7 +10,8 @@ enum {
     BLOCK = 8,      /* iterations between two looks */
     SETTLING = 3,   /* iterations after a change that say more about the change than about the weight */
     FIRST_LOOK = 3, /* iterations after which a weight far too small is seen at once */
-    BLOW_UP_BLOCKS = 8
+    BLOW_UP_BLOCKS = 8,
+    LONG = 4 /* blocks */
 };
 
 /* Smaller weights let iterates swing too far, larger ones stand still. */
@@ -138,9 +139,22 @@ static double doubt(int32_t blocks)
     return blocks == 1 ? 3 : blocks == 2 ? 2.2 : blocks <= 4 ? 1.8 : 1.5;
 }
 
+/* Slow for long: then a ratio near one counts too, and a border that is in the way was set by a beginning. */
+static bool push_on(sinew_weight_rule *rule, double ratio)
+{
+    const double off = 1.15, step = 1.3, far_off = 2;
+    sinew_weight_memory *m = &rule->memory;
+    if (ratio < 1 / far_off && m->low > 0)
+        m->low = m->firm = 0;
+    if (ratio > far_off)
+        m->high = INFINITY;
+    return (ratio > off && change(rule, fmax(wish(ratio), step))) ||
+           (ratio < 1 / off && change(rule, fmin(wish(ratio), 1 / step)));
+}
+
 static bool look(sinew_weight_rule *rule)
 {
-    const double standing = 0.99, growing = 1.05, slow = 0.88;
+    const double standing = 0.99, growing = 1.05, slow = 0.88, crawling = 0.97;
     const int32_t half = rule->blocks / 2, last = rule->blocks - 1;
     const double rate = rate_since(rule, half), ratio = ratio_since(rule, half);
     const double rate_now = rate_since(rule, last), ratio_now = ratio_since(rule, last);
@@ -151,6 +165,8 @@ static bool look(sinew_weight_rule *rule)
     const double far_off = doubt(rule->blocks - half);
     if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || fmin(rate, rate_now) < slow)
         return false;
+    if (rule->blocks - half >= LONG && rate > crawling)
+        return push_on(rule, ratio);
     /* An average that the last block speaks against is one side of a swing. */
     return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) && change(rule, wish(ratio));
 }

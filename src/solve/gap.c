@@ -19,7 +19,7 @@
 /* A prediction is confirmed when what was seen is within this factor of it. */
 #define AGREEMENT 1.5
 /* Part of what was seen that may be left, by prediction, at the end. */
-#define LEFT_MOST 0.1
+#define LEFT_MOST 0.25
 /* The same where round-off may hide what is left; and the part that a step leaves there if it is real. */
 #define LEFT_HIDDEN 0.25
 /* Forces above so many times their round-off count as seen. */

@@ -57,7 +57,7 @@ static int print_help(void)
         "         sinew run twist --resume out/a --frames 200      goes on after its end\n"
         "         sinew run twist --resume out/a --out out/b --force --set bodies.0.energies.0.young=1e6\n"
         "                                                          from there on otherwise, in another folder\n\n"
-        "Exit status: 0 done; 1 some step did not reach its tolerance, or left tets inverted; 2 wrong usage or bad\n"
+        "Exit status: 0 done; 1 some step is not known to be solved, or left tets inverted; 2 wrong usage or bad\n"
         "input; 3 the simulation became non-finite; 130 interrupted, 143 terminated (the step was finished, the files\n"
         "are whole, --resume goes on).\n");
     return SINEW_EXIT_DONE;
@@ -424,6 +424,11 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
             printf(", ");
         }
     printf("metrics.csv, state.bin, summary.json\n");
+    if (r->gap_seconds > 1 && r->gap_seconds > r->solver_seconds)
+        printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.gap_every=10 looks at every tenth step, "
+               "--set "
+               "solver.measure=residual at none.\n",
+               r->gap_seconds, r->solver_seconds);
 }
 
 static int exit_status(uint32_t bits, bool complete)
@@ -432,7 +437,8 @@ static int exit_status(uint32_t bits, bool complete)
         return SINEW_EXIT_NOT_FINITE;
     if (interrupted && !complete)
         return interrupted == SIGINT ? SINEW_EXIT_INTERRUPTED : SINEW_EXIT_TERMINATED;
-    return bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED) ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
+    return bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF) ? SINEW_EXIT_UNMET
+                                                                                          : SINEW_EXIT_DONE;
 }
 
 /* A last checkpoint, whole files, and the word that it is over. */

@@ -89,8 +89,7 @@ static sinew_world *make_extreme(const extreme *e, const sinew_solver_def *solve
 static bool may_fail(const extreme *e, int kind)
 {
     return materials[e->material] == SINEW_ENERGY_NEO_HOOKEAN_LOG &&
-           (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD ||
-            kind == SINEW_SOLVER_XPBD_QS);
+           (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD || kind == SINEW_SOLVER_XPBD_QS);
 }
 
 /* How many of the steps ended non-finite; -1: the solver does not take the scene. */

@@ -369,7 +369,9 @@ static void check_table(const tally *t, int32_t cases, bool single)
 /* Written and read by two builds of this program on one machine. */
 static bool pass(FILE *file, bool writing, void *data, size_t size)
 {
-    return (writing ? fwrite(data, 1, size, file) : fread(data, 1, size, file)) == size;
+    if (writing)
+        return fwrite(data, 1, size, file) == size;
+    return fread(data, 1, size, file) == size;
 }
 
 static bool pass_case(FILE *file, bool writing, told *t)

@@ -3,8 +3,8 @@
  * constrain_tet.h: tetrahedra as constraints: C = sqrt(2 (psi + offset)), one an element, for any energy bounded from
  * below.
  *
- * The strain energy's C is |F - R|; neo-Hookean's with an offset is the combined constraint of thesis (4.32). The offset
- * matters: adding a constant to psi changes no force, but it changes C, and with it what XPBD leaves out. Hard
+ * The strain energy's C is |F - R|; neo-Hookean's with an offset is the combined constraint of thesis (4.32). The
+ * offset matters: adding a constant to psi changes no force, but it changes C, and with it what XPBD leaves out. Hard
  * constraints (PBD) use no offset, so that C is zero at rest.
  */
 #ifndef SINEW_CONSTRAIN_TET_H

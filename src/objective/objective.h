@@ -46,8 +46,8 @@ typedef struct sinew_objective {
     const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
     const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the part v_kept */
     double v_kept;
-    const sinew_real *force;   /* [particle_count][4] N, all external forces (quasistatic) */
-    const uint8_t *pinned;     /* [particle_count] 1 where the motion is prescribed */
+    const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
+    const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
 
     /* Topology: fixed between calls of sinew_objective_build. */
     int32_t task_count, slot_count;

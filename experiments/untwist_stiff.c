@@ -150,7 +150,7 @@ static void claim_objective(outcome *o, const precisions *p)
                 "%s",
                 in_double ? ""
                 : in_single
-                    ? "round-off: only the position form, and only in 32 bits. Not a property of PD"
+                    ? "round-off: here only the position form shows it, and only in 32 bits"
                     : "PD reaches the minimum. The published excess is the kinetic energy of a drift (next line); "
                       "here the drift is too small to show in the objective at this stiffness");
 }
@@ -188,8 +188,8 @@ static void claim_drift(outcome *o, const precisions *p)
                                 : HOLDS_NO,
         "%s",
         in_single && !in_double
-            ? "the drift is there, the suspected cause is not: it is round-off in the global solve in 32 bits, and "
-              "grows with h^2 k. Gone in 64 bits, and gone in 32 bits when the same matrix is solved for the "
+            ? "a drift is there, the suspected cause is not: here it is round-off in the global solve in 32 bits, and "
+              "grows with k. Gone in 64 bits, and gone in 32 bits when the same matrix is solved for the "
               "increment (form = increment, the default), without line search or curvature"
             : "see the numbers");
 }
@@ -226,11 +226,12 @@ static void claim_momenta(outcome *o, const precisions *p)
         return;
     }
     const bool linear = most_linear(p->twice) < 1e-6;
-    claim_holds(c, linear ? HOLDS_PARTLY : HOLDS_YES, "%s",
-                linear
-                    ? "in double precision all four keep the linear momentum, and from this symmetric start QN, PD and "
-                      "ADMM the angular one too; only XPBD loses it. What PD loses in the thesis is round-off"
-                    : "");
+    claim_holds(
+        c, linear ? HOLDS_PARTLY : HOLDS_YES, "%s",
+        linear ? "in double precision all four keep the linear momentum, and from this symmetric start QN, PD and "
+                 "ADMM the angular one too; only XPBD loses it. What PD loses here in 32 bits is round-off: likely the "
+                 "cause in the thesis, whose precision is not known"
+               : "");
 }
 
 void experiment_untwist_stiff(const setting *s, outcome *o)

@@ -7,7 +7,7 @@
  *     g(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(q),    q_tilde = q_n + h v_n + h^2 M^-1 f_ext
  *
  * (implicit Euler; quasistatic: no first term, and -f_ext . q). One scene, one objective, one word to choose the
- * solver, and after each step a residual in newtons.
+ * solver, and after each step a residual in newtons and a gap in joules. No status bit means solved.
  *
  * Hello, world. A rubber bar, held at one end, falls under its own weight for one second:
  *
@@ -333,7 +333,7 @@ enum {
     SINEW_STEP_STALLED = 1 << 4,    /* no further decrease above round-off, tolerance not reached */
     SINEW_STEP_UNPREPARED = 1 << 5, /* could not set up (memory, singular system): see sinew_world_error() */
     SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are within round-off, but that is too coarse to tell the step solved:
-                                       softer  materials, smaller h, double precision, or measure the gap */
+                                       softer materials, smaller h, double precision, or measure the gap */
     SINEW_STEP_UNMEASURED = 1 << 7  /* nothing was measured (SINEW_MEASURE_NOTHING): whether it is solved is unknown */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
@@ -374,8 +374,8 @@ typedef struct sinew_step_result {
     int32_t linear_iterations;          /* of inner linear solvers, summed */
 } sinew_step_result;
 
-/* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call of its own
- * (CHOLMOD takes and returns one work matrix per factorisation). */
+/* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call (`linear` = lu
+ * and qr of newton excepted, whose libraries allocate each factor). */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
 /* Rows of the last step (SINEW_RECORD_ITERATIONS), valid until the next. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);

@@ -22,6 +22,8 @@
 #define LEFT_MOST 0.25
 /* The same where round-off may hide what is left; and the part that a step leaves there if it is real. */
 #define LEFT_HIDDEN 0.25
+/* Multiple of its round-off up to which a prediction that does not fall is taken for round-off. */
+#define STALE 30
 /* Forces above so many times their round-off count as seen. */
 #define VISIBLE 1
 /* Steps at most. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
@@ -240,7 +242,14 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
         return unknown("the way down ends at a saddle: the Hessian is indefinite there");
     const double left = fmax(a->left, 0);
     return left <= LEFT_HIDDEN * a->seen ? known(SINEW_GAP_ESTIMATE, a->seen + left)
-                                         : known(SINEW_GAP_BELOW, a->seen + 2 * a->uncertain);
+                                         : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
+}
+
+/* Round-off may stand for what is left: it is below that of the slope; or not far above, and a step leaves as much as
+ * it found. */
+static bool is_hidden(const account *a)
+{
+    return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
 }
 
 static int32_t most_steps(const sinew_gap *gap)
@@ -258,7 +267,7 @@ static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
         predict(gap, &a);
         if (done(gap, &a))
             return known(SINEW_GAP_ESTIMATE, a.seen + a.left);
-        const bool hidden = a.left <= a.uncertain;
+        const bool hidden = is_hidden(&a);
         if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
             return in_round_off(gap, &a);
         const double seen = take_step(gap, hidden, &a);

@@ -437,8 +437,9 @@ static int exit_status(uint32_t bits, bool complete)
         return SINEW_EXIT_NOT_FINITE;
     if (interrupted && !complete)
         return interrupted == SIGINT ? SINEW_EXIT_INTERRUPTED : SINEW_EXIT_TERMINATED;
-    return bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF) ? SINEW_EXIT_UNMET
-                                                                                          : SINEW_EXIT_DONE;
+    const uint32_t unmet =
+        SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF | SINEW_STEP_UNMEASURED;
+    return bits & unmet ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
 }
 
 /* A last checkpoint, whole files, and the word that it is over. */

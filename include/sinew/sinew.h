@@ -333,7 +333,7 @@ enum {
     SINEW_STEP_STALLED = 1 << 4,    /* no further decrease above round-off, tolerance not reached */
     SINEW_STEP_UNPREPARED = 1 << 5, /* could not set up (memory, singular system): see sinew_world_error() */
     SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are within round-off, but that is too coarse to tell the step solved:
-                                       softer  materials, smaller h, double precision, or measure the gap */
+                                       softer materials, smaller h, double precision, or measure the gap */
     SINEW_STEP_UNMEASURED = 1 << 7  /* nothing was measured (SINEW_MEASURE_NOTHING): whether it is solved is unknown */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
@@ -364,7 +364,8 @@ typedef struct sinew_step_result {
     double seconds;                     /* of the solver: without predicting, set-up and the estimate of the gap */
     double objective, inertia, elastic; /* J where the residual is of */
     double residual;                    /* N at the end; after not_finite at the start, whose state is kept */
-    double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
+    double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off; NaN
+                                           where that start was not measured */
     sinew_gap_kind gap_kind;            /* what `gap` is */
     double gap;                         /* J: g(q) less the minimum that lies downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */

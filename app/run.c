@@ -204,7 +204,7 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* What the run in the folder writes cannot change on the way: formats, and what a row of metrics.csv is. */
+/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
 static bool take_note(sinew_run *r, const json_t *note, const char *path)
 {
     json_int_t first;

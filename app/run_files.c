@@ -333,7 +333,7 @@ void sinew_run_write_metrics(const sinew_run *r, int64_t step)
         sinew_metrics_row(r->metrics.stream, solver, step, &rows[i], NAN);
 }
 
-/* What the state must know besides the world to go on with the folder's files. */
+/* Facts about the folder's files that the state carries, so that a later process can go on with them. */
 static bool note_run(sinew_run *r)
 {
     json_t *formats = json_array();

@@ -18,7 +18,7 @@ static double number_at(const json_t *json, const char *key)
     return json_number_value(json_object_get(json, key));
 }
 
-/* What became of it, and what to type to go on. */
+/* How the run ended, and the command that goes on with it. */
 static void print_progress(const json_t *summary, const char *directory)
 {
     const char *status = sinew_run_summary_text(summary, "status");

@@ -39,7 +39,7 @@ static bool open_stream(sinew_output *o, int file, const char *mode)
 bool sinew_output_open(sinew_output *o, const char *command, const char *directory, const char *name)
 {
     name_output(o, command, directory, name);
-    /* What a killed program left there goes; so does a link, without a look at what it points to. */
+    /* The leftover of a killed program goes; so does a link, without a look at its target. */
     unlink(o->partial);
     return open_stream(o, open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), "w");
 }

@@ -204,7 +204,7 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* What the run in the folder writes cannot change on the way: formats, and what a row of metrics.csv is. */
+/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
 static bool take_note(sinew_run *r, const json_t *note, const char *path)
 {
     json_int_t first;
@@ -437,8 +437,9 @@ static int exit_status(uint32_t bits, bool complete)
         return SINEW_EXIT_NOT_FINITE;
     if (interrupted && !complete)
         return interrupted == SIGINT ? SINEW_EXIT_INTERRUPTED : SINEW_EXIT_TERMINATED;
-    return bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF) ? SINEW_EXIT_UNMET
-                                                                                          : SINEW_EXIT_DONE;
+    const uint32_t unmet =
+        SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF | SINEW_STEP_UNMEASURED;
+    return bits & unmet ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
 }
 
 /* A last checkpoint, whole files, and the word that it is over. */

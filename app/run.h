@@ -24,8 +24,8 @@ typedef struct sinew_run_worst {
     int64_t step;
 } sinew_run_worst;
 
-/* Of all steps of the run, those before a checkpoint included. Holds nothing that depends on the machine or the clock:
- * it travels in the state, which is the same however often a run was killed. */
+/* Counts over all steps of the run, those before a checkpoint included. Holds nothing that depends on the machine or
+ * the clock: it travels in the state, which is the same however often a run was killed. */
 typedef struct sinew_run_statistics {
     int64_t first_step; /* steps that lie before this folder's run */
     int64_t steps, iterations;

@@ -59,13 +59,37 @@ json_t *sinew_run_manifest(const sinew_run *r)
     return files;
 }
 
+/* Whether a run can have listed this: whatever a summary.json says, files of other kinds are not touched. */
+static bool may_be_listed(const char *text)
+{
+    const size_t length = strlen(text);
+    if (strcmp(text, "summary.json") == 0 || strcmp(text, "state.bin") == 0 || strcmp(text, "metrics.csv") == 0)
+        return true;
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        for (int i = 0; i < 2 && format_files[format].endings[i]; i++) {
+            const char *ending = format_files[format].endings[i];
+            if (length > strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0)
+                return true;
+        }
+    return false;
+}
+
+static bool may_be_sequence(const char *suffix)
+{
+    bool may = false;
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        may = may || (format_files[format].sequence && strcmp(format_files[format].sequence, suffix) == 0);
+    return may;
+}
+
 /* Whether `name` is NAME.0012.SUFFIX of a sequence; any number where `any` is set. */
 static bool is_frame(const json_t *sequence, const char *name, size_t length, bool any)
 {
     const char *stem, *suffix;
     json_int_t from, to;
     if (json_unpack((json_t *)sequence, "{s:s, s:s, s:I, s:I}", "name", &stem, "suffix", &suffix, "from", &from, "to",
-                    &to) != 0)
+                    &to) != 0 ||
+        !may_be_sequence(suffix))
         return false;
     const size_t head = strlen(stem), tail = strlen(suffix);
     if (length < head + tail + 6 || strncmp(name, stem, head) != 0 || name[head] != '.' ||
@@ -90,7 +114,8 @@ static bool is_listed(const json_t *files, const char *name, bool any)
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *file = json_array_get(files, i);
         const char *text = json_string_value(file);
-        if (text ? strlen(text) == length && strncmp(text, name, length) == 0 : is_frame(file, name, length, any))
+        const bool same = text && strlen(text) == length && strncmp(text, name, length) == 0;
+        if (text ? same && may_be_listed(text) : is_frame(file, name, length, any))
             return true;
     }
     return false;
@@ -308,7 +333,7 @@ void sinew_run_write_metrics(const sinew_run *r, int64_t step)
         sinew_metrics_row(r->metrics.stream, solver, step, &rows[i], NAN);
 }
 
-/* What the state must know besides the world to go on with the folder's files. */
+/* Facts about the folder's files that the state carries, so that a later process can go on with them. */
 static bool note_run(sinew_run *r)
 {
     json_t *formats = json_array();

@@ -76,6 +76,8 @@ void sinew_run_residual_text(const sinew_run_statistics *s, char *text, size_t s
 {
     if (s->residual.step == 0)
         snprintf(text, size, "residual not known");
+    else if (s->relative.step == 0)
+        snprintf(text, size, "residual at most %.3g N", s->residual.value);
     else
         snprintf(text, size, "residual at most %.3g N (relative %.3g)", s->residual.value, s->relative.value);
 }

@@ -32,7 +32,7 @@ enum {
     TEXT_MAX = 65536
 };
 
-/* What one run of the program left. */
+/* The end of one run of the program: its exit status and its words. */
 typedef struct outcome {
     int status; /* exit status, or -signal */
     char out[TEXT_MAX], err[TEXT_MAX];

@@ -45,7 +45,7 @@ static void *save(const sinew_world *world, size_t *size)
     return blob;
 }
 
-/* What was taken is a state: it comes back from its own block. */
+/* A state that was taken comes back from its own block. */
 static void use_state(sinew_world *world)
 {
     size_t size;

@@ -212,7 +212,7 @@ static inline void drawn_start(const drawn_scene *d, const sinew_mesh *mesh, sin
     }
 }
 
-/* Of an element by the first of its vertices. */
+/* The stiffness of an element, by the first of its vertices. */
 static inline double drawn_stiffness(const drawn_scene *d, const sinew_mesh *mesh, int32_t vertex)
 {
     const sinew_real *X = sinew_mesh_positions(mesh);

@@ -333,7 +333,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of a sample, chance may take two. */
+/* Two of a sample may miss by chance. */
 static void spinning_bodies_converge(void **state)
 {
     (void)state;

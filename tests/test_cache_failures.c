@@ -125,7 +125,7 @@ static void full_disk(void **state)
     }
 }
 
-/* What a resumable cache wrote before the disk was full stays, and with room again it is gone on with. */
+/* Frames that a resumable cache wrote before the disk was full stay, and with room again it goes on. */
 static void full_disk_and_on(void **state)
 {
     (void)state;

@@ -330,7 +330,7 @@ static int32_t sum_of(const tally *t, int solver, verdict v)
     return sum;
 }
 
-/* Those whose gap is known and could be judged. */
+/* Steps whose gap is known and could be judged. */
 static int32_t judged(const tally *t, int solver)
 {
     return sum_of(t, solver, RIGHT) + sum_of(t, solver, BELOW) + sum_of(t, solver, NEAR) + sum_of(t, solver, WRONG);

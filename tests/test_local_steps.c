@@ -621,7 +621,7 @@ static double alpha_of(const sample *s, int lane)
     return 1 / (double)s->data[lane];
 }
 
-/* What is added under the root for soft, combined constraints: thesis (4.32) with l = lambda + mu, J. */
+/* The term under the root of soft, combined constraints: thesis (4.32) with l = lambda + mu, J. */
 static double offset_of(const sample *s, int lane)
 {
     if (s->kind != SINEW_ENERGY_NEO_HOOKEAN)

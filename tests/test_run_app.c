@@ -258,6 +258,31 @@ static void test_folders_of_others(void **state)
     assert_int_equal(size_of("foreign/twist.csv"), 10);
 }
 
+/* A list that no run can have written, of a run that ended before its first checkpoint, or of any. */
+static void test_forged_lists(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"starting", "finished"};
+    for (int way = 0; way < 2; way++) {
+        char text[400];
+        remove_files("forged");
+        mkdir(scratch("forged"), 0777);
+        write_text(scratch("beside.csv"), "keep");
+        write_text(scratch("forged/thesis.tex"), "keep");
+        write_text(scratch("forged/thesis.0001.tex"), "keep");
+        snprintf(text, sizeof text,
+                 "{\"sinew_run\": 1, \"status\": \"%s\", \"files\": [\"thesis.tex\", \"../beside.csv\", \".\", 5, "
+                 "{\"name\": \"thesis\", \"suffix\": \"tex\", \"from\": 0, \"to\": 9}]}",
+                 ways[way]);
+        write_text(scratch("forged/summary.json"), text);
+        go(way == 0 ? "run twist --threads 1 --frames 1 --format none --out forged"
+                    : "run twist --threads 1 --frames 1 --format none --out forged --overwrite",
+           0);
+        assert_int_equal(size_of("beside.csv"), 4);
+        assert_int_equal(count_files("forged", ".tex"), 2);
+    }
+}
+
 /* Links in place of unfinished files are not followed. */
 static void test_links_are_not_followed(void **state)
 {
@@ -430,14 +455,23 @@ static void test_one_run_a_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run_writes_every_format),  cmocka_unit_test(test_metrics_have_their_columns),
-        cmocka_unit_test(test_metrics_by_step),          cmocka_unit_test(test_resume_goes_on_with_the_same_files),
-        cmocka_unit_test(test_every_solver_goes_on),     cmocka_unit_test(test_resume_into_another_folder),
-        cmocka_unit_test(test_state_of_another_scene),   cmocka_unit_test(test_folders_of_others),
-        cmocka_unit_test(test_links_are_not_followed),   cmocka_unit_test(test_summary_counts_steps),
-        cmocka_unit_test(test_unmet_tolerance_is_said),  cmocka_unit_test(test_non_finite_is_said),
-        cmocka_unit_test(test_full_disk_leaves_nothing), cmocka_unit_test(test_full_disk_can_be_gone_on_from),
-        cmocka_unit_test(test_signals_finish_the_step),  cmocka_unit_test(test_one_run_a_folder),
+        cmocka_unit_test(test_run_writes_every_format),
+        cmocka_unit_test(test_metrics_have_their_columns),
+        cmocka_unit_test(test_metrics_by_step),
+        cmocka_unit_test(test_resume_goes_on_with_the_same_files),
+        cmocka_unit_test(test_every_solver_goes_on),
+        cmocka_unit_test(test_resume_into_another_folder),
+        cmocka_unit_test(test_state_of_another_scene),
+        cmocka_unit_test(test_folders_of_others),
+        cmocka_unit_test(test_forged_lists),
+        cmocka_unit_test(test_links_are_not_followed),
+        cmocka_unit_test(test_summary_counts_steps),
+        cmocka_unit_test(test_unmet_tolerance_is_said),
+        cmocka_unit_test(test_non_finite_is_said),
+        cmocka_unit_test(test_full_disk_leaves_nothing),
+        cmocka_unit_test(test_full_disk_can_be_gone_on_from),
+        cmocka_unit_test(test_signals_finish_the_step),
+        cmocka_unit_test(test_one_run_a_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

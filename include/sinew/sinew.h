@@ -101,7 +101,7 @@ typedef enum sinew_record {
     SINEW_RECORD_STEP        /* one row a step, of its end */
 } sinew_record;
 
-/* What is found out about a step after its iterations. Each includes the ones before it; docs/solvers/index.md says
+/* How much is measured of a step after its iterations. Each includes the ones before it; docs/solvers/index.md says
  * what each costs. */
 typedef enum sinew_measure {
     SINEW_MEASURE_NOTHING = 0, /* residual, objective and gap are unknown (NaN), unless the solver needed them anyway;
@@ -323,7 +323,7 @@ SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind 
 
 /* ---- Step ---------------------------------------------------------------------------------- */
 
-/* What went not quite right in a step; 0: the step is solved. */
+/* Status bits of a step: each names something that went not quite right; 0: the step is solved. */
 enum {
     SINEW_STEP_NOT_CONVERGED = 1 << 0, /* stopped on iterations or time above the tolerance (default where that is 0):
                                           raise iterations, or accept the residual; usual for xpbd and pbd */
@@ -349,8 +349,8 @@ typedef struct sinew_iteration {
     double angular_momentum[3];         /* kg m2/s about the origin */
 } sinew_iteration;
 
-/* What is known of the energy above the minimum. The minimum is the one that lies downhill from where the step ended;
- * that another valley may be lower nobody can tell from here. */
+/* How well the energy above the minimum is known. The minimum is the one that lies downhill from where the step ended;
+ * another valley may be lower, which cannot be told from there. */
 typedef enum sinew_gap_kind {
     SINEW_GAP_NONE = 0, /* not asked for; gap is NaN */
     SINEW_GAP_ESTIMATE, /* gap is the estimate, checked by going there on a copy */
@@ -364,7 +364,8 @@ typedef struct sinew_step_result {
     double seconds;                     /* of the solver: without predicting, set-up and the estimate of the gap */
     double objective, inertia, elastic; /* J where the residual is of */
     double residual;                    /* N at the end; after not_finite at the start, whose state is kept */
-    double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off */
+    double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off; NaN
+                                           where that start was not measured */
     sinew_gap_kind gap_kind;            /* what `gap` is */
     double gap;                         /* J: g(q) less the minimum that lies downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
@@ -377,7 +378,7 @@ typedef struct sinew_step_result {
 /* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call (`linear` = lu
  * and qr of newton excepted, whose libraries allocate each factor). */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
-/* Rows of the last step (SINEW_RECORD_ITERATIONS), valid until the next. */
+/* Rows of the last step, as many as `record` of its solver asks for; valid until the next. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
 /* The text behind SINEW_STEP_UNPREPARED; "" otherwise. */
 SINEW_API const char *sinew_world_error(const sinew_world *world);

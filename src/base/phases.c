@@ -56,7 +56,7 @@ static int32_t take_piece(team *t, int32_t phase, int32_t pieces, int32_t own)
     return -1;
 }
 
-/* What a thread has finished it reports when it finds no more, not piece by piece: the count is everybody's. */
+/* A thread reports its finished pieces when it finds no more, not one by one: all threads write to that count. */
 static void work_along(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;

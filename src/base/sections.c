@@ -37,7 +37,7 @@ uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size)
     return size ? (uint32_t)crc32_z(before, bytes, size) : before;
 }
 
-/* Of header and table; the header's own field counts as 0. */
+/* The checksum of header and table; the header's own field counts as 0. */
 static uint32_t head_checksum(section_header header, const void *table)
 {
     header.checksum = 0;
@@ -111,7 +111,7 @@ static sinew_section section_at(const sinew_section_reader *reader, uint32_t i)
     return section;
 }
 
-/* What a person can do something about comes first: the kind of file, then its completeness, then its content. */
+/* Checks in the order in which a person can act on them: the kind of file, its completeness, its content. */
 static sinew_status check_header(const void *bytes, size_t size, section_header *header, sinew_error *error)
 {
     if (size < sizeof section_magic || memcmp(bytes, section_magic, sizeof section_magic) != 0)

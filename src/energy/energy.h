@@ -78,8 +78,8 @@ typedef struct sinew_kernel {
     sinew_real *change;         /* [group_count][2][W] vertex_change adds: the change of psi, J; its round-off */
 } sinew_kernel;
 
-/* Whose quadratic, gradient and block of one node at any x, is nowhere below the energy as that node moves: then its
- * minimum is no higher than x, and nothing has to be checked. */
+/* Blocks of one node with which the quadratic at any x is nowhere below the energy as that node moves: then its minimum
+ * is no higher than x, and nothing has to be checked. */
 enum {
     SINEW_BOUND_CHEAP = 1 << 0,
     SINEW_BOUND_EXACT = 1 << 1

@@ -44,7 +44,7 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
     sinew_status status = name_writer(writer, path, error);
     if (status != SINEW_OK)
         return status;
-    /* What lies there is left over from a program that was killed, or a link that somebody put there: it goes, and
+    /* A file there is left over from a program that was killed, or a link that somebody put there: it goes, and
      * nothing that it may point to is touched. */
     unlink(writer->partial);
     int file = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

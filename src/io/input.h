@@ -14,7 +14,7 @@ char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator,
 /* JSON takes many times its text once it is parsed ("{}," 77 times). About so many bytes, found without parsing;
  * `extra` are those that the caller will take for each value besides. */
 size_t sinew_json_cost(const char *text, size_t size, size_t extra);
-/* What a text of this size may cost: a real one of objects with some keys takes 12 times its size. */
+/* The most that a text of this size may cost: a real one of objects with some keys takes 12 times its size. */
 size_t sinew_json_budget(size_t size);
 
 #endif

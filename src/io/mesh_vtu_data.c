@@ -109,7 +109,7 @@ static bool take_bytes(byte_source *source, unsigned char *out, size_t size)
     return true;
 }
 
-/* What follows is a run of base64 by itself. */
+/* Begins a new run of base64, which shares no bits with the one before. */
 static void next_run(byte_source *source)
 {
     source->spare_count = 0;

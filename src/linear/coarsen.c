@@ -48,8 +48,8 @@ void sinew_levels_begin(sinew_levels *l)
     l->count = 1;
 }
 
-/* Those with the fewest neighbours first, which have the least choice; else jumping about: neighbours in number would
- * pair up along lines. */
+/* Vertices with the fewest neighbours come first: they have the least choice. Equal ones come in jumps, because in the
+ * order of their numbers they would pair up along lines. */
 static void visiting_order(const sinew_weighted *g, int32_t *order)
 {
     int32_t begin[DEGREES + 1] = {0};

@@ -13,8 +13,8 @@
 #define LEAF_ROWS    200 /* sets that are not cut: minimum degree orders them as well */
 #define COARSEST     120 /* vertices of the graph that is cut */
 #define GRAPH_STARTS 4   /* breadth-first orders that are tried */
-/* Of a row in a separator, less one for each neighbour: of two separators as large, the one that takes away more edges
- * leaves less to be cut further down. */
+/* The price of a row in a separator, less one for each neighbour: of two separators as large, the one that takes away
+ * more edges leaves less to be cut further down. */
 #define PRICE     32
 #define HOPELESS  1.6 /* cuts that cost so many times the best one's are not refined */
 #define DEPTH_MAX 64

@@ -27,7 +27,7 @@ typedef struct part {
     sinew_real *x;       /* [last - first + owed_count + 1][4] */
 } part;
 
-/* What a factorisation of new values needs: P S P^T as a view of the arrays below it, and L. */
+/* Kept for factorisations of new values: P S P^T as a view of the arrays below it, and L. */
 typedef struct kept_factor {
     sinew_supernodal factor;
     cholmod_sparse lower;

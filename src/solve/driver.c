@@ -201,11 +201,18 @@ static double step_energy(const sinew_solve *s, double gap)
     return fmax(before - after + gap, 0) + moved;
 }
 
+/* Residuals of a step count against the one that it began with. Without measuring, the first one that a solver or a row
+ * asked for is that of some later point. */
+static bool start_is_measured(const sinew_solve *s)
+{
+    return s->start_known && s->def.measure != SINEW_MEASURE_NOTHING;
+}
+
 /* The bits that say whether the step is solved, from what has been measured. */
 static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
-    if (!s->gradient_known)
+    if (!s->gradient_known || !start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
     const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
@@ -244,7 +251,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->inertia = known ? terms.inertia : NAN;
     result->elastic = known ? terms.elastic : NAN;
     result->residual = known ? residual : NAN;
-    result->relative_residual = !known ? NAN : s->scale > 0 ? residual / s->scale : 0;
+    result->relative_residual = !known || !start_is_measured(s) ? NAN : s->scale > 0 ? residual / s->scale : 0;
     result->gap_kind = gap->kind;
     result->gap = gap->value;
     result->gap_reason = gap->reason;

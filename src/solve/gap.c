@@ -96,7 +96,7 @@ static double slope_along_d(const sinew_gap *gap)
     return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
 }
 
-/* What g fell by from `before` over alpha d: as a difference of values, or, where round-off hides that, from the slopes
+/* The fall of g from `before` over alpha d: as a difference of values, or, where round-off hides that, from the slopes
  * at both ends, which is exact for a quadratic g. */
 static double fall(const sinew_gap *gap, double before, double slope, double alpha)
 {
@@ -145,7 +145,7 @@ static double searched_step(sinew_gap *gap, double before)
     return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
 }
 
-/* What is known so far. */
+/* Seen and predicted so far on the way down. */
 typedef struct account {
     double seen;      /* J: what g has fallen by on the copy */
     double left;      /* J: predicted to be left at the copy's point */

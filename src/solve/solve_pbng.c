@@ -18,7 +18,7 @@
  * plain sweeps, and is thrown off by that. So is it later: where a sweep moves the nodes by less than QUICK of what the
  * one before it did, the plain sweep converges faster than any over-relaxed one and stands.
  *
- * Of sor and chebyshev a result is thrown away whose objective is above the one before it by more than round-off, or
+ * A result of sor or chebyshev is thrown away whose objective is above the one before it by more than round-off, or
  * equal to it up to round-off while the residual is higher: the plain sweep stands in its place, and the acceleration
  * starts again.
  *
@@ -256,7 +256,7 @@ static merit merit_of(sinew_solve *s)
     return (merit){s->terms.inertia + s->terms.elastic, s->residual};
 }
 
-/* What is not a number is no progress. */
+/* An objective that is not a number is no progress. */
 static bool progress(merit before, merit after, double noise)
 {
     return after.objective < before.objective - noise ||

@@ -20,7 +20,7 @@ typedef struct sinew_body_record {
     int32_t first, count;
 } sinew_body_record;
 
-/* What an energy was made from, for the signature of a state. */
+/* The def that an energy was made from, as the signature of a state keeps it. */
 typedef struct sinew_energy_origin {
     int32_t body;        /* -1: elements number the world's particles */
     uint32_t by_element; /* bit p: parameter p differs from element to element */

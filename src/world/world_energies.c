@@ -267,7 +267,7 @@ static sinew_status draft_elements(const sinew_world *world, const sinew_energy_
     return status;
 }
 
-/* What the signature of a state says about the energy. */
+/* The energy as the signature of a state describes it. */
 static sinew_energy_origin origin_of(const sinew_energy_def *def, const draft *d)
 {
     const size_t count = (size_t)d->count;

@@ -114,7 +114,7 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
         /* Release with the old def's operations before the new def takes over. */
         sinew_solve_release(&world->solve);
         world->solve.def = world->def.solver;
-        /* What is prepared depends on the rest shape alone, so that a loaded state goes on with the same bits. */
+        /* Preparation depends on the rest shape alone, so that a loaded state goes on with the same bits. */
         world->solve.q_start = world->rest;
         status = sinew_solve_prepare(&world->solve, error);
     }

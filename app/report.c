@@ -131,11 +131,41 @@ static void begin_row(const sinew_report *r, int32_t contender)
     fputs("</td>", r->stream);
 }
 
+/* Objectives are sums of many terms: relative errors that differ by less than this are alike. */
+static double round_off_of_errors(const sinew_report *r)
+{
+    const int32_t last = r->c->step_count - 1;
+    const double start = r->c->start[last], lowest = r->c->lowest[last];
+    return (sizeof(sinew_real) == 4 ? 1e-6 : 1e-13) * (fabs(start) + fabs(lowest)) / (start - lowest);
+}
+
+/* How many of the first in order are as near as the first, within round-off. */
+static int32_t count_ties(const sinew_report *r)
+{
+    const double best = sinew_final_error(last_answer(r, r->order[0])), noise = round_off_of_errors(r);
+    int32_t count = 1;
+    while (count < r->order_count && sinew_final_error(last_answer(r, r->order[count])) <= best + noise)
+        count++;
+    return count;
+}
+
+static void put_tie(const sinew_report *r, int32_t count)
+{
+    char error[SINEW_SHORT_SIZE];
+    for (int32_t k = 0; k < count; k++)
+        fprintf(r->stream, "%s<b>%s</b>", k == 0 ? "" : k + 1 < count ? ", " : " and ", label(r, r->order[k]));
+    fprintf(r->stream, " come nearest, alike within round-off: relative error at most %s. ",
+            sinew_short(sinew_final_error(last_answer(r, r->order[count - 1])), error));
+}
+
 static void put_nearest(const sinew_report *r)
 {
     char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
     const sinew_answer *best = last_answer(r, r->order[0]);
-    if (isfinite(sinew_final_error(best)))
+    const int32_t ties = isfinite(sinew_final_error(best)) ? count_ties(r) : 0;
+    if (ties > 1)
+        put_tie(r, ties);
+    else if (ties == 1)
         fprintf(r->stream, "<b>%s</b> comes nearest: relative error %s after %d iterations and %s. ",
                 label(r, r->order[0]), sinew_short(sinew_final_error(best), error), best->result.iterations,
                 sinew_short_time(best->result.seconds, time));
@@ -231,6 +261,18 @@ static void put_cell(FILE *stream, const char *kind, double number, const char *
             known ? unit : "");
 }
 
+/* The gap as what it is: an estimate, a bound, or unknown with the reason behind the word. */
+static void put_gap(FILE *stream, const sinew_step_result *result)
+{
+    char text[SINEW_SHORT_SIZE];
+    if (result->gap_kind == SINEW_GAP_UNKNOWN)
+        fprintf(stream, "<td class=\" none\" title=\"%s\">unknown</td>", result->gap_reason);
+    else if (result->gap_kind == SINEW_GAP_BELOW)
+        fprintf(stream, "<td class=\"\">&lt;&nbsp;%s</td>", sinew_short(result->gap, text));
+    else
+        put_cell(stream, "", result->gap, "");
+}
+
 /* Where momenta are kept a percentage of round-off says nothing: such are shown as 0. */
 static void put_drift(FILE *stream, const char *kind, double drift, double scale)
 {
@@ -285,7 +327,7 @@ static void put_row(const sinew_report *r, int32_t i)
     if (c->step_count > 1)
         put_cell(stream, "", worst_error(r, i), "");
     put_cell(stream, "", a->result.residual, "");
-    put_cell(stream, "", a->result.gap, "");
+    put_gap(stream, &a->result);
     fprintf(stream, "<td class=\"first\">%d</td>", a->result.iterations);
     fprintf(stream, "<td>%s</td>", sinew_short_time(a->result.seconds, text));
     fprintf(stream, "<td>%s</td>", sinew_short_time(a->set_up, text));

@@ -74,6 +74,9 @@ static void put_levels(const sinew_answer *a, FILE *stream)
     fputc('}', stream);
 }
 
+/* In the order of sinew_gap_kind. */
+static const char *const gap_words[] = {"none", "estimate", "below", "unknown"};
+
 static void put_answer(const sinew_answer *a, FILE *stream)
 {
     put_entry(stream, "{", "iterations", a->result.iterations);
@@ -84,6 +87,8 @@ static void put_answer(const sinew_answer *a, FILE *stream)
     put_entry(stream, ", ", "residual", a->result.residual);
     put_entry(stream, ", ", "relative_residual", a->result.relative_residual);
     put_entry(stream, ", ", "gap", a->result.gap);
+    fprintf(stream, ", \"gap_kind\": \"%s\", \"gap_reason\": \"%s\"", gap_words[a->result.gap_kind],
+            a->result.gap_reason);
     put_entry(stream, ",\n         ", "seconds", a->result.seconds);
     put_entry(stream, ", ", "set_up_seconds", a->set_up);
     put_entry(stream, ",\n         ", "linear_momentum_drift", a->linear_drift);

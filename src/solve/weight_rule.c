@@ -27,9 +27,11 @@ void sinew_weight_start(sinew_weight_rule *rule, double c)
 
 bool sinew_weight_sane(const sinew_weight_memory *m)
 {
-    return m->c > 0 && isfinite(m->c) && m->low >= 0 && isfinite(m->low) && m->high > 0 && m->firm >= 0 &&
+    /* Squares of c have to stay numbers in single precision too, and the count must not run over. */
+    const double smallest = 1e-6, largest = 1e12;
+    return m->c >= smallest && m->c <= largest && m->low >= 0 && isfinite(m->low) && m->high > 0 && m->firm >= 0 &&
            isfinite(m->firm) && m->rate >= 0 && isfinite(m->rate) && m->ratio > 0 && isfinite(m->ratio) &&
-           m->changes >= 0;
+           m->changes >= 0 && m->changes <= INT64_MAX / 2;
 }
 
 /* ---- Changing -------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  *
  * In: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies with
  * their parameters and elements, pins and motions; everything that decides the bits of the next step. Not in: the state
- * itself, the number of threads, what is recorded and measured. Long lists stand as their count and CRC-32.
+ * itself, the number of threads, what is recorded, how the gap is found. Long lists stand as their count and CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -114,6 +114,8 @@ static void put_solver(signature *s, const sinew_solver_def *def)
     put_format(s, "iterations", "%" PRId32, def->iterations);
     put_number(s, "tolerance", (double)def->tolerance);
     put_number(s, "time_budget", def->time_budget);
+    /* Without residuals most solvers cannot stop at the tolerance. */
+    put_text(s, "residuals", def->measure == SINEW_MEASURE_NOTHING ? "not measured" : "measured");
     for (int32_t p = 0; p < info->parameter_count; p++)
         put_parameter(s, &info->parameters[p], (double)def->parameters[p]);
     s->prefix[0] = '\0';

@@ -158,7 +158,7 @@ static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: it has no time");
     memcpy(&steps, content, sizeof steps);
     memcpy(&time, content + sizeof steps, sizeof time);
-    if (!isfinite(time) || steps < 0)
+    if (!isfinite(time) || steps < 0 || steps > INT64_MAX / 2)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its time is no time");
     return SINEW_OK;
 }

@@ -196,7 +196,10 @@ static const double open_part = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
 
 static double step_energy(const sinew_solve *s, double gap)
 {
-    const double before = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
+    const double first = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
+    /* Every gap is a small part of an infinite energy, which inverted tets may begin with: the end's own stands for it.
+     */
+    const double before = isfinite(first) ? first : after + fabs(after);
     const double moved = s->objective->quasistatic ? fabs(before) : s->start_terms.inertia;
     return fmax(before - after + gap, 0) + moved;
 }

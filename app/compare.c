@@ -489,7 +489,7 @@ static int compare_scene(compare *m, int argc, char **argv)
         return SINEW_EXIT_USAGE;
     if (!finite) {
         sinew_usage_error(command, "%s: step %lld of the reference became non-finite; %s", sinew_scene_name(m->c.scene),
-                          (long long)sinew_world_step_count(m->c.world) + 1, sinew_not_finite_advice(m->c.world));
+                          (long long)sinew_world_step_count(m->c.world) + 1, sinew_not_finite_advice(m->c.world, NULL));
         return SINEW_EXIT_NOT_FINITE;
     }
     if (!write_files(m))

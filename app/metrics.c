@@ -36,11 +36,12 @@ void sinew_bits_text(uint32_t bits, char *text, size_t size)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "|" : "", sinew_step_bit_name(bit));
 }
 
-const char *sinew_not_finite_advice(const sinew_world *world)
+const char *sinew_not_finite_advice(const sinew_world *world, const sinew_step_result *result)
 {
     int32_t count;
     const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    if (count > 0 && !isfinite(rows[0].objective))
+    /* Rows of single iterations begin with the guess; the result of a step that failed holds its start. */
+    if ((result && isinf(result->objective)) || (count > 0 && !isfinite(rows[0].objective)))
         return "its energy is infinite where it begins, as that of a tet turned inside out in a material that forbids "
                "it (sinew info energies); begin nearer to rest, take another material, or lower time_step";
     return "lower time_step";

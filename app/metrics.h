@@ -18,7 +18,8 @@ double sinew_length(const double v[3]);
 
 /* The names of the set bits, separated by '|'; "ok" when there are none. */
 void sinew_bits_text(uint32_t bits, char *text, size_t size);
-/* What to do about the world's last step, which became non-finite. Its iterations must have been recorded. */
-const char *sinew_not_finite_advice(const sinew_world *world);
+/* The way out after a step that became non-finite, the world's last one; `result` is that of it, or NULL where its
+ * iterations were recorded. */
+const char *sinew_not_finite_advice(const sinew_world *world, const sinew_step_result *result);
 
 #endif

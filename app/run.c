@@ -477,7 +477,7 @@ static int run_scene(sinew_run *r)
     if (failed.bits)
         sinew_usage_error(command, "%s: step %lld became non-finite; the state before it is kept; %s",
                           sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1,
-                          sinew_not_finite_advice(r->world));
+                          sinew_not_finite_advice(r->world, &failed));
     if (!quiet)
         print_summary(r, seconds, complete);
     return exit_status(sinew_run_bits(&r->statistics), complete);

@@ -258,6 +258,25 @@ static void test_folders_of_others(void **state)
     assert_int_equal(size_of("foreign/twist.csv"), 10);
 }
 
+/* The start itself is torn: a smaller step does not help, and the complaint says so, with rows of steps too. */
+static void test_torn_start(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"", " --record"};
+    write_text(scratch("torn.json"),
+               "{\"sinew\": 1, \"frames\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"beam\", \"cells\": [2, 1, 1]}, "
+               "\"initial\": {\"twist\": {\"axis\": \"x\", \"angle\": 9}}, \"energies\": [{\"energy\": "
+               "\"neo_hookean_log\", \"young\": 1e6, \"poisson\": 0.45}]}]}");
+    for (int way = 0; way < 2; way++) {
+        char words[600];
+        snprintf(words, sizeof words, "run %s --threads 1 --format none --quiet --out torn --overwrite%s",
+                 scratch("torn.json"), ways[way]);
+        const outcome o = sinew(words);
+        expect(&o, 3, words);
+        assert_non_null(strstr(o.err, "its energy is infinite where it begins"));
+    }
+}
+
 /* A list that no run can have written, of a run that ended before its first checkpoint, or of any. */
 static void test_forged_lists(void **state)
 {
@@ -464,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_state_of_another_scene),
         cmocka_unit_test(test_folders_of_others),
         cmocka_unit_test(test_forged_lists),
+        cmocka_unit_test(test_torn_start),
         cmocka_unit_test(test_links_are_not_followed),
         cmocka_unit_test(test_summary_counts_steps),
         cmocka_unit_test(test_unmet_tolerance_is_said),

@@ -438,12 +438,15 @@ static void foreign_memory_is_refused(void **state)
     sinew_world_step(world, NULL);
     const sinew_weight_memory good = memory_of(world);
     const sinew_solver_ops *ops = world->solve.ops;
-    const double bad[] = {0, -1, NAN, INFINITY};
+    const double bad[] = {0, -1, NAN, INFINITY, 1e-200, 1e200};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sinew_weight_memory memory = good;
         memory.c = bad[i];
         assert_false(ops->state_load(&world->solve, &memory, sizeof memory));
     }
+    sinew_weight_memory worn = good;
+    worn.changes = INT64_MAX;
+    assert_false(ops->state_load(&world->solve, &worn, sizeof worn));
     assert_false(ops->state_load(&world->solve, &good, sizeof good - 1));
     assert_true(memory_of(world).c == good.c);
     assert_true(ops->state_load(&world->solve, &good, sizeof good));

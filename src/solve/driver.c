@@ -174,6 +174,13 @@ static void set_noise(sinew_solve *s)
     s->value_noise = sqrt((double)s->objective->particle_count) * s->noise * length;
 }
 
+/* Whether residuals are looked at: where they are asked for, or cost nothing. What else evaluates g on the way, as rows
+ * do, must not decide where a step ends. */
+static bool looks_at_residuals(const sinew_solve *s)
+{
+    return s->def.measure != SINEW_MEASURE_NOTHING || s->ops->needs_gradient;
+}
+
 static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
@@ -182,7 +189,7 @@ static void start(sinew_solve *s)
     s->row_count = 0;
     s->v_end = NULL;
     set_noise(s);
-    if (s->def.measure != SINEW_MEASURE_NOTHING)
+    if (looks_at_residuals(s))
         sinew_solve_evaluate(s);
 }
 
@@ -268,12 +275,13 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
 /* The solver's iterations until one of the reasons to stop. Returns how many there were. */
 static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
 {
+    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s);
     double before = HUGE_VAL;
     int32_t iteration = 0;
     while (*bits == 0 && iteration < s->def.iterations) {
-        if (s->def.tolerance > 0 && s->def.measure != SINEW_MEASURE_NOTHING)
+        if (watch)
             sinew_solve_evaluate(s);
-        if (s->def.tolerance > 0 && s->gradient_known && finished(s, before))
+        if (watch && finished(s, before))
             break;
         before = s->residual;
         *bits |= s->ops->iterate(s);

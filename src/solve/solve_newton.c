@@ -236,6 +236,7 @@ const sinew_solver_ops sinew_solver_newton = {
              .quasistatic = true},
     .prepare = newton_prepare,
     .release = newton_release,
+    .needs_gradient = true,
     .begin = newton_begin,
     .iterate = newton_iterate,
     .precondition = newton_precondition,

@@ -134,6 +134,7 @@ const sinew_solver_ops sinew_solver_pd = {
              .quasistatic = true},
     .prepare = pd_prepare,
     .release = pd_release,
+    .needs_gradient = true,
     .begin = pd_begin,
     .iterate = pd_iterate,
     .precondition = pd_precondition,

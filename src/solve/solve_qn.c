@@ -208,6 +208,7 @@ const sinew_solver_ops sinew_solver_qn = {
              .quasistatic = true},
     .prepare = qn_prepare,
     .release = qn_release,
+    .needs_gradient = true,
     .begin = qn_begin,
     .iterate = qn_iterate,
     .precondition = qn_precondition,

@@ -27,6 +27,8 @@ typedef struct sinew_solver_ops {
     sinew_status (*prepare)(sinew_solve *s, sinew_error *error);
     /* Frees s->memory (may be NULL: a prepare that failed half-way). */
     void (*release)(sinew_solve *s);
+    /* Every iteration needs the gradient at q anyway: looking at the residual costs such a solver nothing. */
+    bool needs_gradient;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);

@@ -10,6 +10,7 @@
  * The single build writes its cases down, and the double build of this program, whose round-off is small, is their
  * referee (SINEW_GAP_CASES names the file).
  */
+#include "random_cases.h"
 #include "random_scene.h"
 
 #include "spring_referee.h"

@@ -90,10 +90,3 @@ if(TARGET test_gap AND TARGET test_gap_single)
   target_compile_definitions(test_gap_single PRIVATE SINEW_REFEREE="$<TARGET_FILE:test_gap>")
   add_dependencies(test_gap_single test_gap)
 endif()
-
-# ---- 1000 runs that are killed take their time in `make nightly` ----
-foreach(target test_kill_app test_kill_app_single)
-  if(TARGET ${target})
-    set_tests_properties(${target} PROPERTIES TIMEOUT 3600)
-  endif()
-endforeach()

@@ -201,14 +201,27 @@ static void start(sinew_solve *s)
 static const double solved_part = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
 static const double open_part = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
 
-static double step_energy(const sinew_solve *s, double gap)
+/* J: what g falls by from the start of the step to the minimum, `gap` below its end. */
+static double step_fall(const sinew_solve *s, double gap)
 {
     const double first = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
     /* Every gap is a small part of an infinite energy, which inverted tets may begin with: the end's own stands for it.
      */
-    const double before = isfinite(first) ? first : after + fabs(after);
-    const double moved = s->objective->quasistatic ? fabs(before) : s->start_terms.inertia;
-    return fmax(before - after + gap, 0) + moved;
+    return fmax((isfinite(first) ? first - after : fabs(after)) + gap, 0);
+}
+
+/* J: that and what the step has to do even where nothing falls: the inertia that it begins with, or the size of g. */
+static double step_energy(const sinew_solve *s, double gap)
+{
+    const double first = s->start_terms.elastic, size = isfinite(first) ? first : s->terms.elastic;
+    return step_fall(s, gap) + (s->objective->quasistatic ? fabs(size) : s->start_terms.inertia);
+}
+
+/* Whether a small residual is contradicted by the gap. */
+static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
+{
+    const double moved = step_fall(s, gap->value) + (s->objective->quasistatic ? 0 : s->start_terms.inertia);
+    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_part * moved;
 }
 
 /* Residuals of a step count against the one that it began with. Without measuring, the first one that a solver or a row
@@ -227,9 +240,7 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
     const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
     if (s->residual <= tolerance * s->start_residual)
-        return gap->kind == SINEW_GAP_ESTIMATE && part > open_part && tolerance <= SINEW_DEFAULT_TOLERANCE
-                   ? SINEW_STEP_NOT_CONVERGED
-                   : 0;
+        return is_open(s, gap) && tolerance <= SINEW_DEFAULT_TOLERANCE ? SINEW_STEP_NOT_CONVERGED : 0;
     if (s->residual > s->noise)
         return SINEW_STEP_NOT_CONVERGED;
     return part <= solved_part ? 0 : SINEW_STEP_ROUND_OFF;

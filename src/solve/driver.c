@@ -200,6 +200,7 @@ static void start(sinew_solve *s)
  * of it is that of a stiff body whose soft motion is still to come. */
 static const double solved_part = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
 static const double open_part = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
+static const double sum_error = sizeof(sinew_real) == 4 ? 1e-6 : 1e-13; /* of sums of energies, relative */
 
 /* J: what g falls by from the start of the step to the minimum, `gap` below its end. */
 static double step_fall(const sinew_solve *s, double gap)
@@ -217,11 +218,13 @@ static double step_energy(const sinew_solve *s, double gap)
     return step_fall(s, gap) + (s->objective->quasistatic ? fabs(size) : s->start_terms.inertia);
 }
 
-/* Whether a small residual is contradicted by the gap. */
+/* Whether a small residual is contradicted by the gap: that is a large part of what the step moved, and no round-off of
+ * g. */
 static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
     const double moved = step_fall(s, gap->value) + (s->objective->quasistatic ? 0 : s->start_terms.inertia);
-    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_part * moved;
+    const double seen = sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
+    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_part * moved && gap->value > seen;
 }
 
 /* Residuals of a step count against the one that it began with. Without measuring, the first one that a solver or a row
@@ -243,7 +246,7 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
         return is_open(s, gap) && tolerance <= SINEW_DEFAULT_TOLERANCE ? SINEW_STEP_NOT_CONVERGED : 0;
     if (s->residual > s->noise)
         return SINEW_STEP_NOT_CONVERGED;
-    return part <= solved_part ? 0 : SINEW_STEP_ROUND_OFF;
+    return part <= solved_part && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
 }
 
 static bool ended_in_numbers(const sinew_solve *s)

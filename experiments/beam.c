@@ -78,7 +78,7 @@ static sinew_status equilibrium(const beam *b, bool neo_hookean, const sinew_rea
     def.quasistatic = true;
     def.thread_count = 1;
     memset(def.gravity, 0, sizeof def.gravity);
-    def.solver = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    def.solver = experiment_solver(SINEW_SOLVER_NEWTON);
     def.solver.iterations = 200;
     def.solver.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-5 : (sinew_real)1e-10;
     sinew_body body;
@@ -165,7 +165,7 @@ void beam_destroy(beam *b)
 
 static sinew_solver_def solver_def(const beam_run *run)
 {
-    sinew_solver_def def = sinew_default_solver_def(run->solver);
+    sinew_solver_def def = experiment_solver(run->solver);
     def.iterations = run->iterations;
     def.tolerance = 0;
     def.record = run->unrecorded ? SINEW_RECORD_NONE : SINEW_RECORD_ITERATIONS;

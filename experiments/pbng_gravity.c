@@ -11,7 +11,7 @@
 /* Newton, to round-off: the bonds make the residual at the start so large that a part of it says little. */
 static sinew_solver_def truth_solver(void)
 {
-    sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    sinew_solver_def def = experiment_solver(SINEW_SOLVER_NEWTON);
     def.iterations = 100;
     def.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-7 : (sinew_real)1e-14;
     return def;

@@ -41,7 +41,7 @@ static sinew_solver_def solver_of(int method, bool quick)
         return trial_solver(SINEW_SOLVER_NEWTON, 34, "linear", 1.0, "inner", 200.0, "hessian", 1.0, "line_search", 1.0,
                             (char *)NULL);
     if (method == DIRECT || method == SOFT_DIRECT) {
-        sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+        sinew_solver_def def = experiment_solver(SINEW_SOLVER_NEWTON);
         def.iterations = 100;
         def.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-6 : (sinew_real)1e-12;
         return def;

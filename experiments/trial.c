@@ -16,7 +16,7 @@
 
 sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...)
 {
-    sinew_solver_def def = sinew_default_solver_def(kind);
+    sinew_solver_def def = experiment_solver(kind);
     def.iterations = iterations;
     def.tolerance = 0;
     va_list arguments;
@@ -92,7 +92,7 @@ static void take_frame(trial *t, sinew_world *world, int32_t frame)
 
 static bool warm_up(const trial *t, sinew_world *world, sinew_error *error)
 {
-    sinew_solver_def newton = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    sinew_solver_def newton = experiment_solver(SINEW_SOLVER_NEWTON);
     if (t->warm_up == 0)
         return true;
     bool good = sinew_world_set_solver(world, &newton, error) == SINEW_OK;

@@ -152,10 +152,13 @@ static int32_t count_ties(const sinew_report *r)
 static void put_tie(const sinew_report *r, int32_t count)
 {
     char error[SINEW_SHORT_SIZE];
-    for (int32_t k = 0; k < count; k++)
+    double largest = 0;
+    for (int32_t k = 0; k < count; k++) {
+        largest = fmax(largest, sinew_final_error(last_answer(r, r->order[k])));
         fprintf(r->stream, "%s<b>%s</b>", k == 0 ? "" : k + 1 < count ? ", " : " and ", label(r, r->order[k]));
+    }
     fprintf(r->stream, " come nearest, alike within round-off: relative error at most %s. ",
-            sinew_short(sinew_final_error(last_answer(r, r->order[count - 1])), error));
+            sinew_short(largest, error));
 }
 
 static void put_nearest(const sinew_report *r)

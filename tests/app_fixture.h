@@ -86,7 +86,6 @@ static inline pid_t start(const char *program, const char *words, rlim_t largest
     if (chdir(SINEW_TEST_DIR) != 0 || (largest_file && setrlimit(RLIMIT_FSIZE, &limit) != 0))
         _exit(99);
     setenv("SINEW_SCENES", SCENES, 1);
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
     execv(program, argv);
     _exit(98);
 }

@@ -393,7 +393,7 @@ static void test_full_disk_leaves_nothing(void **state)
         char words[256];
         remove_files("full");
         snprintf(words, sizeof words, "run torus --threads 1 --frames 2 --out full --format %s", formats[i]);
-        outcome o = finish(start(SINEW_COMMAND, words, 1100)); /* 1024 an OpenMP runtime takes for itself */
+        outcome o = finish(start(SINEW_COMMAND, words, 1100)); /* bytes: no file of a run fits */
         expect(&o, 2, words);
         assert_int_equal(count_lines(o.err), 1);
         if (!strstr(o.err, "File too large"))

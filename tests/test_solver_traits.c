@@ -34,7 +34,7 @@ static sinew_world *flying(sinew_energy_kind kind, const sinew_solver_def *def, 
 static void linear_momentum_is_kept(void **unused)
 {
     (void)unused;
-    /* pbng keeps momentum at convergence only: test_pbng. */
+    /* pbng has tests of its own: test_pbng_coarse. */
     for (int kind = 0; kind < SINEW_SOLVER_PBNG; kind++)
         for (int order = 0; order < (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD ? 3 : 1); order++) {
             sinew_solver_def def = solver_of((sinew_solver_kind)kind, 10);

@@ -32,7 +32,7 @@ static sinew_mesh **make_surfaces(const sinew_cache *cache, int32_t count, sinew
         return NULL;
     }
     for (int32_t i = 0; i < count; i++) {
-        surfaces[i] = sinew_mesh_surface(sinew_body_mesh(cache->world, (sinew_body){i}), error);
+        surfaces[i] = sinew_mesh_surface(sinew_body_mesh(cache->world, sinew_world_body_at(cache->world, i)), error);
         if (!surfaces[i]) {
             free_surfaces(cache, surfaces, i);
             return NULL;
@@ -59,7 +59,7 @@ static void fill(const sinew_cache *cache, sinew_mesh *const *surfaces, int32_t 
     int32_t *triangles = shape->triangles;
     int32_t *edges = shape->edges;
     for (int32_t i = 0; i < count; i++) {
-        int32_t first = sinew_body_first_particle(cache->world, (sinew_body){i});
+        int32_t first = sinew_body_first_particle(cache->world, sinew_world_body_at(cache->world, i));
         triangles = append(triangles, sinew_mesh_triangles(surfaces[i]),
                            3 * (int64_t)sinew_mesh_triangle_count(surfaces[i]), first);
         edges = append(edges, sinew_mesh_edges(surfaces[i]), 2 * drawn_edges(surfaces[i]), first);

@@ -336,7 +336,7 @@ static sinew_mesh *copy_mesh(const sinew_world *world, const sinew_mesh *mesh, s
 
 sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, sinew_error *error)
 {
-    sinew_body none = {-1};
+    sinew_body none = {.index = -1};
     sinew_error_clear(error);
     if (check_body_def(world, def, error) != SINEW_OK)
         return none;
@@ -354,34 +354,41 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
         mesh = copy_mesh(world, def->mesh, error);
         status = mesh ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
+    const int32_t place = sinew_world_body_place(world);
     if (status == SINEW_OK &&
-        (!reserve_particles(world, count) || !sinew_grow(allocator, (void **)&world->bodies, world->body_count,
-                                                         &world->body_capacity, sizeof *world->bodies)))
+        (!reserve_particles(world, count) ||
+         !sinew_grow(allocator, (void **)&world->bodies, place, &world->body_capacity, sizeof *world->bodies)))
         status = sinew_fail_memory(error, "a body");
+    sinew_body body = none;
     if (status == SINEW_OK) {
-        world->bodies[world->body_count] = (sinew_body_record){mesh, world->particle_count, count};
+        body = sinew_world_put_body(world, place, (sinew_body_record){mesh, world->particle_count, count, 0});
         append_particles(world, def, order, masses);
     } else {
         sinew_mesh_destroy(mesh);
     }
     sinew_release(allocator, masses);
     sinew_release(allocator, order);
-    return status == SINEW_OK ? (sinew_body){world->body_count++} : none;
+    return body;
 }
 
-static bool has_body(const sinew_world *world, sinew_body body)
+sinew_body sinew_world_body_at(const sinew_world *world, int32_t place)
 {
-    return world && body.index >= 0 && body.index < world->body_count;
+    const sinew_body none = {.index = -1};
+    if (!SINEW_ASSERT(world && place >= 0 && place < world->body_count) || !world->bodies[place].mesh)
+        return none;
+    return (sinew_body){place, world->bodies[place].generation};
 }
 
 const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body)
 {
-    return SINEW_ASSERT(has_body(world, body)) ? world->bodies[body.index].mesh : NULL;
+    const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
+    return record ? record->mesh : NULL;
 }
 
 int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body)
 {
-    return SINEW_ASSERT(has_body(world, body)) ? world->bodies[body.index].first : -1;
+    const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
+    return record ? record->first : -1;
 }
 
 /* ---- Particles ------------------------------------------------------------------------------- */
@@ -389,11 +396,13 @@ int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body)
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error)
 {
-    bool whole = body.index < 0;
-    if (!whole && !SINEW_ASSERT(has_body(world, body)))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "%s: there is no body %d", owner, body.index);
-    int32_t first = whole ? 0 : world->bodies[body.index].first;
-    int32_t limit = whole ? world->particle_count : world->bodies[body.index].count;
+    const sinew_body_record *record = NULL;
+    if (body.index >= 0) {
+        record = sinew_world_find_body(world, body, error);
+        if (!record)
+            return SINEW_ERROR_USAGE;
+    }
+    const int32_t first = record ? record->first : 0, limit = record ? record->count : world->particle_count;
     for (int32_t i = 0; i < count; i++) {
         if (numbers[i] < 0 || numbers[i] >= limit)
             return sinew_fail(error, SINEW_ERROR_DATA, "%s: entry %d names vertex %d, must be in [0, %d]", owner, i,

@@ -16,8 +16,9 @@
 #include "world/motion.h"
 
 typedef struct sinew_body_record {
-    sinew_mesh *mesh;
+    sinew_mesh *mesh; /* NULL when removed */
     int32_t first, count;
+    uint32_t generation;
 } sinew_body_record;
 
 /* The def that an energy was made from, as the signature of a state keeps it. */
@@ -33,6 +34,7 @@ typedef struct sinew_energy_record {
     sinew_batch *batch;  /* NULL when removed */
     sinew_guide targets; /* VERTEX energies; else empty */
     sinew_energy_origin origin;
+    uint32_t generation;
 } sinew_energy_record;
 
 typedef struct sinew_pin_record {
@@ -40,6 +42,7 @@ typedef struct sinew_pin_record {
     int32_t *particles; /* [count] inside numbers */
     sinew_guide guide;
     uint32_t digest; /* of vertices and motion as they were given */
+    uint32_t generation;
 } sinew_pin_record;
 
 struct sinew_world {
@@ -75,6 +78,18 @@ struct sinew_world {
 
 /* Makes room for one more record of `size` bytes; true on success. */
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size);
+/* The record that an id names; NULL, and a text that says what became of it, for one that names nothing (now). */
+sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
+sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);
+sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error);
+/* The place that the next one gets: the lowest that is free, the count where none is. */
+int32_t sinew_world_body_place(const sinew_world *world);
+int32_t sinew_world_energy_place(const sinew_world *world);
+int32_t sinew_world_pin_place(const sinew_world *world);
+/* Puts the record there, for which there is room, as the next generation of that place; gives its id. */
+sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record);
+sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record);
+sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_record record);
 /* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);

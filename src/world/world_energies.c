@@ -14,7 +14,7 @@
 sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind)
 {
     const sinew_energy_info *info = sinew_get_energy_info(kind);
-    sinew_energy_def def = {.cookie = SINEW_COOKIE_ENERGY, .kind = kind, .body = {-1}};
+    sinew_energy_def def = {.cookie = SINEW_COOKIE_ENERGY, .kind = kind, .body = {.index = -1}};
     for (int32_t i = 0; info && i < info->parameter_count; i++)
         def.parameters[i] = (sinew_real)info->parameters[i].preset;
     return def;
@@ -60,8 +60,8 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
                           def->element_count);
     if (!def->elements && def->body.index < 0)
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs a body or a list of elements", info->name);
-    if (!def->elements && !sinew_body_mesh(world, def->body))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "%s: there is no body %d", info->name, def->body.index);
+    if (def->body.index >= 0 && !sinew_world_find_body(world, def->body, error))
+        return SINEW_ERROR_USAGE;
     if (info->stencil == SINEW_STENCIL_PAIR && (!def->elements || !def->weights))
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements and weights", info->name);
     char why[sizeof error->text];
@@ -293,6 +293,8 @@ static sinew_energy_origin origin_of(const sinew_energy_def *def, const draft *d
 static bool reserve_energy(sinew_world *world)
 {
     int32_t capacity = world->energy_capacity;
+    if (sinew_world_energy_place(world) < world->energy_count)
+        return true;
     if (!sinew_grow(&world->allocator, (void **)&world->energies, world->energy_count, &capacity,
                     sizeof *world->energies))
         return false;
@@ -312,7 +314,7 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
 {
     sinew_error_clear(error);
     if (check_energy_def(world, def, error) != SINEW_OK)
-        return (sinew_energy){-1};
+        return (sinew_energy){.index = -1};
     const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
     draft d = {0};
     sinew_energy_record record = {.kind = def->kind};
@@ -330,37 +332,38 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
     draft_release(&world->allocator, &d);
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &record);
-        return (sinew_energy){-1};
+        return (sinew_energy){.index = -1};
     }
-    world->energies[world->energy_count] = record;
     world->objective_ready = world->solver_ready = false;
-    return (sinew_energy){world->energy_count++};
+    return sinew_world_put_energy(world, sinew_world_energy_place(world), record);
 }
 
-static bool has_energy(const sinew_world *world, sinew_energy energy)
+sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
+                                      sinew_error *error)
 {
-    return world && energy.index >= 0 && energy.index < world->energy_count && world->energies[energy.index].batch;
-}
-
-sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets)
-{
-    if (!SINEW_ASSERT(has_energy(world, energy) && targets && world->energies[energy.index].targets.count > 0))
+    sinew_error_clear(error);
+    sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_guide *guide = &world->energies[energy.index].targets;
-    for (int32_t i = 0; i < 3 * guide->count; i++)
-        if (!isfinite(targets[i]))
-            return SINEW_ERROR_DATA;
-    sinew_guide_set(guide, targets);
-    return SINEW_OK;
+    const char *name = sinew_get_energy_info(record->kind)->name;
+    if (!SINEW_ASSERT(targets && record->targets.count > 0))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s): %s", energy.index, name,
+                          targets ? "has no targets" : "no targets are given");
+    char owner[64];
+    snprintf(owner, sizeof owner, "energy %d (%s)", energy.index, name);
+    return sinew_guide_replace(&record->targets, targets, owner, error);
 }
 
 sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                       sinew_real *values, int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (!SINEW_ASSERT(has_energy(world, energy) && count && (values || capacity == 0)))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_multipliers needs an energy of the world and arrays");
-    const sinew_batch *batch = world->energies[energy.index].batch;
+    const sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(count && (values || capacity == 0)))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_multipliers needs a count and room for the values");
+    const sinew_batch *batch = record->batch;
     const char *solver = sinew_get_solver_info(world->def.solver.kind)->name;
     *count = 0;
     if (!sinew_solver_get_ops(world->def.solver.kind)->multipliers)
@@ -374,14 +377,16 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     return SINEW_OK;
 }
 
-sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy)
+sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
 {
-    if (!SINEW_ASSERT(has_energy(world, energy)))
+    sinew_error_clear(error);
+    sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    if (!record)
         return SINEW_ERROR_USAGE;
     /* The objective borrows batches: it goes first. */
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
-    sinew_energy_record_destroy(&world->allocator, &world->energies[energy.index]);
+    sinew_energy_record_destroy(&world->allocator, record);
     world->objective_ready = world->solver_ready = false;
     return SINEW_OK;
 }

@@ -2,9 +2,10 @@
  *
  * world.h: what is inside a sinew_world.
  *
- * Particles are kept in an order of their own: a body's particles form one run, first .. first + count - 1, as outside,
- * but inside the run they follow a Hilbert curve through the rest shape. `inside` and `outside` map between the two;
- * every public function takes and gives outside numbers.
+ * Particles are kept in an order of their own: bodies follow each other by their places, without holes, and the
+ * particles of one follow a Hilbert curve through its rest shape. Outside a body's vertices are the run first .. first
+ * + count - 1 of numbers that have holes where bodies were removed. `inside` and `outside` map between the two; every
+ * public function takes and gives outside numbers.
  */
 #ifndef SINEW_WORLD_H
 #define SINEW_WORLD_H
@@ -16,8 +17,10 @@
 #include "world/motion.h"
 
 typedef struct sinew_body_record {
-    sinew_mesh *mesh; /* NULL when removed */
-    int32_t first, count;
+    sinew_mesh *mesh;     /* NULL when removed */
+    int32_t first, count; /* its run of outside numbers; its particles */
+    int32_t room;         /* >= count: numbers that the run has */
+    int32_t start;        /* inside number of its first particle */
     uint32_t generation;
 } sinew_body_record;
 
@@ -52,14 +55,17 @@ struct sinew_world {
     int64_t step_count;
 
     /* Particles, [particle_count] or [particle_count][4] with a zero fourth number, inside order. */
-    int32_t particle_count, particle_capacity;
-    sinew_real *q, *v, *force;   /* force: the caller's, without gravity */
-    sinew_real *rest;            /* rest positions */
-    sinew_real *q_tilde, *f_ext; /* of the step at hand; f_ext: gravity included */
+    int32_t particle_count, particle_capacity; /* without holes */
+    sinew_real *q, *v, *force;                 /* force: the caller's, without gravity */
+    sinew_real *rest;                          /* rest positions */
+    sinew_real *q_tilde, *f_ext;               /* of the step at hand; f_ext: gravity included */
     sinew_real *mass;
     uint8_t *pinned;
-    int32_t *inside;  /* [particle_count] inside number of an outside one */
-    int32_t *outside; /* [particle_count] and back */
+    int32_t *outside; /* [particle_count] outside number of an inside one */
+    int32_t *inside;  /* [number_count] and back; negative: SINEW_NUMBER_... */
+    int32_t number_count, number_capacity;
+    int32_t hole_count;    /* of numbers that are free */
+    int64_t shape_version; /* goes up when particles or meshes change */
 
     int32_t body_count, body_capacity;
     sinew_body_record *bodies;
@@ -90,11 +96,32 @@ int32_t sinew_world_pin_place(const sinew_world *world);
 sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record);
 sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record);
 sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_record record);
+/* Outside numbers without a particle: of nobody, and of a body's spare room. */
+enum {
+    SINEW_NUMBER_FREE = -1,
+    SINEW_NUMBER_SPARE = -2
+};
+/* Room for so many particles, and outside numbers, more; false without memory. */
+bool sinew_particles_reserve(sinew_world *world, int32_t count);
+bool sinew_numbers_reserve(sinew_world *world, int32_t count);
+/* Makes place for particles, all zero, before the inside number `at`, for which there is room; takes some out. All that
+ * holds inside numbers follows. */
+void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count);
+void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
+/* Where a run of so many outside numbers fits first; takes a run as spare room; gives one back. */
+int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
+void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
+void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
 /* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
 /* out[i] = the points of the particles in `from` ([..][4]); out [count][3]. */
 void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
+/* The same for outside numbers first .. first + count - 1, zero where there is no particle. */
+void sinew_world_outside_points(const sinew_world *world, const sinew_real *from, int32_t first, int32_t count,
+                                sinew_real *out);
+/* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
+bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */

@@ -44,7 +44,8 @@ typedef struct sinew_pin_record {
     int32_t count;      /* 0 when removed */
     int32_t *particles; /* [count] inside numbers */
     sinew_guide guide;
-    uint32_t digest; /* of vertices and motion as they were given */
+    sinew_body body;        /* whose vertices were numbered, as given; index -1: the world's particles */
+    uint32_t motion_digest; /* of the motion as it was given */
     uint32_t generation;
 } sinew_pin_record;
 
@@ -133,6 +134,8 @@ typedef void sinew_signature_line(void *context, const char *name, const char *v
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
 /* The text of a signature, "name=value" lines, against the world's own: SINEW_ERROR_DATA names what differs. */
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
+/* CRC-32 of the vertices of pins and of their motion. */
+uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
 /* CRC-32 of the keys and the pivot of a motion, 0 without one. */
 uint32_t sinew_motion_digest(const sinew_motion *motion);
 /* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */

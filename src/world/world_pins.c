@@ -84,7 +84,7 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
         return none;
     }
     world->pins[world->pin_count] = record;
-    world->solver_ready = false;
+    sinew_world_note_change(world, SINEW_CHANGED_PINS);
     return (sinew_pin){world->pin_count++};
 }
 
@@ -113,6 +113,6 @@ sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin)
     for (int32_t i = 0; i < record->count; i++)
         world->pinned[record->particles[i]] = 0;
     sinew_pin_record_destroy(&world->allocator, record);
-    world->solver_ready = false;
+    sinew_world_note_change(world, SINEW_CHANGED_PINS);
     return SINEW_OK;
 }

@@ -272,10 +272,10 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
     batch->version++;
 }
 
-sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chunk)
+sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     const size_t lanes = (size_t)chunk->first_group * (size_t)batch->width;
-    return (sinew_kernel){.group_count = chunk->group_count,
+    return (sinew_groups){.count = chunk->group_count,
                           .threes = chunk->fan_groups[2],
                           .twos = chunk->fan_groups[1],
                           .vertex = batch->vertex + lanes * (size_t)batch->ops->info.vertex_count,

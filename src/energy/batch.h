@@ -80,7 +80,7 @@ bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
 void sinew_batch_show_all(sinew_batch *batch, bool all);
 /* New targets [element_count][3] of a batch whose energy has a target slot. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
-/* The kernel arguments of one chunk: its groups; x, p and g are left to the caller. */
-sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chunk);
+/* The groups of one chunk, for a kernel. */
+sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk);
 
 #endif

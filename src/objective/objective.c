@@ -254,7 +254,7 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     sinew_objective *o = pass->objective;
     const sinew_task *task = &o->tasks[index];
     const sinew_energy_ops *ops = task->batch->ops;
-    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
     sinew_real *local = scratch_at(o, thread);
     kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
     if (o->tangents)
@@ -298,7 +298,7 @@ static double sum_tasks(const sinew_objective *o)
 const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project)
 {
-    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
     sinew_real *local = scratch_at(o, thread);
     size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     copy_points(o, task, q, local, NULL);
@@ -532,7 +532,7 @@ static void local_range(const void *context, int32_t thread, int32_t first, int3
     sinew_objective *o = pass->objective;
     for (int32_t t = first; t < last; t++) {
         const sinew_task *task = &o->tasks[t];
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_reduced_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         sinew_real *local = scratch_at(o, thread);
         kernel.x = local;
         kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
@@ -628,7 +628,7 @@ void sinew_objective_determinants(sinew_objective *o, const sinew_real *q, doubl
         const sinew_task *task = &o->tasks[t];
         if (!task->batch->ops->determinants)
             continue;
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         copy_points(o, task, q, o->scratch, NULL);
         kernel.x = o->scratch;
         double low, high;

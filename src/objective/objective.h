@@ -114,7 +114,7 @@ void sinew_objective_determinants(sinew_objective *objective, const sinew_real *
 
 /* A local step of a projective method: `step` gets the kernel of each task with x and g set (and g zeroed), and may run
  * any operation on it; out = the sum of what it left in g, zero at pins. Tasks run in parallel. */
-typedef void sinew_local_step(void *context, int32_t task, sinew_kernel *kernel);
+typedef void sinew_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel);
 void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out);
 /* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */

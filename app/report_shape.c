@@ -76,8 +76,8 @@ static bool gather(canvas *v)
 {
     const sinew_world *world = v->r->c->world;
     for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
-        sinew_body body = {i};
-        const sinew_mesh *mesh = sinew_body_mesh(world, body);
+        sinew_body body = sinew_world_body_at(world, i);
+        const sinew_mesh *mesh = body.index < 0 ? NULL : sinew_body_mesh(world, body);
         if (mesh && !add_body(&v->s, mesh, sinew_body_first_particle(world, body)))
             return false;
     }

@@ -49,7 +49,7 @@ static void make_scene(scene *s, int n, sinew_solver_kind kind)
     def.thread_count = 1;
     def.quasistatic = sinew_get_solver_info(kind)->static_only;
     s->world = bench_block(&def, n, SINEW_ENERGY_STRAIN);
-    pin_side(s->world, (sinew_body){0}, &error);
+    pin_side(s->world, (sinew_body){.index = 0}, &error);
 }
 
 /* Bytes that the world holds, ready to step. */

@@ -31,7 +31,7 @@ static sinew_world *new_world(trial *t, bool quasistatic, bool gravity, sinew_er
 static sinew_body add_box(sinew_world *world, const int32_t vertices[3], const double size[3], const double centre[3],
                           sinew_energy_kind kind, double young, double density, sinew_error *error)
 {
-    sinew_body body = {-1};
+    sinew_body body = {.index = -1};
     sinew_box_def box = sinew_default_box_def();
     for (int c = 0; c < 3; c++) {
         box.vertices[c] = vertices[c];

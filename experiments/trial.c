@@ -44,9 +44,9 @@ static double processor_time(void)
 static bool find_surface(trial *t, const sinew_world *world)
 {
     for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
-        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){i});
+        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){.index = i});
         sinew_mesh *surface = sinew_mesh_surface(mesh, NULL);
-        const int32_t first = sinew_body_first_particle(world, (sinew_body){i});
+        const int32_t first = sinew_body_first_particle(world, (sinew_body){.index = i});
         const int32_t count = surface ? sinew_mesh_triangle_count(surface) : 0;
         int32_t *grown = realloc(t->triangles, 3 * ((size_t)t->triangle_count + (size_t)count + 1) * sizeof *grown);
         if (grown && surface) {

@@ -153,7 +153,7 @@ static void test_save_load_go_on(void **state)
         memcpy(targets, world->pins[pin.index].guide.base, 3 * (size_t)held * sizeof *targets);
         for (int32_t k = 0; k < held; k++)
             targets[3 * k] -= (sinew_real)0.05;
-        assert_int_equal(sinew_pin_set_targets(world, pin, targets), SINEW_OK);
+        assert_int_equal(sinew_pin_set_targets(world, pin, targets, NULL), SINEW_OK);
         size_t size;
         void *blob = save(world, &size);
         const uint64_t saved = sinew_world_state_hash(world);

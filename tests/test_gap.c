@@ -75,7 +75,7 @@ static told take_steps(const drawn_scene *d)
     t.q = malloc(size);
     t.v = malloc(size);
     t.end = malloc(size);
-    widen(sinew_mesh_positions(sinew_body_mesh(world, (sinew_body){0})), t.rest, t.count);
+    widen(sinew_mesh_positions(sinew_body_mesh(world, (sinew_body){.index = 0})), t.rest, t.count);
     sinew_step_result result = {0};
     for (int32_t i = 0; i < d->steps; i++) {
         fetch(world, t.q, t.v);
@@ -186,7 +186,7 @@ static void widen_inside(const sinew_world *world, const sinew_real *from, wide 
 static void solve_springs(const drawn_scene *d, const told *t, minima *truth)
 {
     sinew_world *world = case_world(d, t, SINEW_SOLVER_NEWTON);
-    const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){0});
+    const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){.index = 0});
     const int32_t n = t->count, edges = sinew_mesh_edge_count(mesh);
     const int32_t *edge = sinew_mesh_edges(mesh);
     double *k = malloc((size_t)edges * sizeof *k), *L = malloc((size_t)edges * sizeof *L);

@@ -238,7 +238,7 @@ static void pairs_come_and_go(void **unused)
         step_of(without);
     }
     assert_true(sinew_world_state_hash(with) != sinew_world_state_hash(without));
-    assert_int_equal(sinew_world_remove_energy(with, (sinew_energy){4}), SINEW_OK);
+    assert_int_equal(sinew_world_remove_energy(with, (sinew_energy){.index = 4}, NULL), SINEW_OK);
     const size_t size = sinew_world_state_size(without);
     void *blob = make_array(size, 1);
     assert_int_equal(sinew_world_state_save(without, blob, size), SINEW_OK);
@@ -483,8 +483,8 @@ static void colours_can_be_read(void **unused)
     int32_t colour_count = 0, highest = -1, uncoloured = 0, changed = 0;
     assert_int_equal(sinew_world_colours(world, &colour_count, colours), SINEW_OK);
     for (int32_t b = 0; b < sinew_world_body_count(world); b++) {
-        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){b});
-        const int32_t first = sinew_body_first_particle(world, (sinew_body){b}), *tets = sinew_mesh_tets(mesh);
+        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){.index = b});
+        const int32_t first = sinew_body_first_particle(world, (sinew_body){.index = b}), *tets = sinew_mesh_tets(mesh);
         for (int32_t t = 0; t < 4 * sinew_mesh_tet_count(mesh); t++)
             for (int32_t i = t - t % 4; i < t; i++)
                 assert_true(colours[first + tets[t]] < 0 || colours[first + tets[t]] != colours[first + tets[i]]);

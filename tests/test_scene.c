@@ -140,7 +140,7 @@ static void test_hanging_bar_sinks_as_it_says(void **state)
     sinew_scene *scene = sinew_scene_read(&def, NULL);
     assert_non_null(scene);
     sinew_world_step(sinew_scene_world(scene), NULL);
-    const sinew_real *rest = sinew_mesh_positions(sinew_body_mesh(sinew_scene_world(scene), (sinew_body){0}));
+    const sinew_real *rest = sinew_mesh_positions(sinew_body_mesh(sinew_scene_world(scene), (sinew_body){.index = 0}));
     int32_t count, free_end = 0;
     sinew_real *q = positions_of(scene, &count);
     double sunk = 0;
@@ -564,7 +564,7 @@ static void test_transform_and_twist(void **state)
         assert_true(fabs(twisted[2] - (y * sin(a) + z * cos(a))) < 10 * EXACT);
     }
     /* The rest shape of the second body is not twisted. */
-    const sinew_mesh *kept = sinew_body_mesh(sinew_scene_world(scene), (sinew_body){1});
+    const sinew_mesh *kept = sinew_body_mesh(sinew_scene_world(scene), (sinew_body){.index = 1});
     assert_memory_equal(sinew_mesh_positions(kept), rest, 3 * (size_t)half * sizeof *rest);
     sinew_mesh_destroy(mesh);
     free(q);

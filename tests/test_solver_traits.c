@@ -179,7 +179,7 @@ static void pins_are_exact(void **unused)
             sinew_pin own = {0};
             for (int32_t i = 0; i < 3 * pin.vertex_count; i++)
                 fixed[i] = targets[i] + (sinew_real)0.0123;
-            assert_int_equal(sinew_pin_set_targets(world, own, fixed), SINEW_OK);
+            assert_int_equal(sinew_pin_set_targets(world, own, fixed, NULL), SINEW_OK);
             step_of(world);
             free(q);
             q = positions_of(world);

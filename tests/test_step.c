@@ -43,8 +43,8 @@ static void test_bad_pins(void **state)
     targets[4] = (sinew_real)NAN;
     def = good, def.targets = targets;
     refuse_pins(s.world, &def, SINEW_ERROR_DATA, "target 1");
-    assert_int_equal(sinew_pin_set_targets(s.world, s.pin, targets), SINEW_ERROR_DATA);
-    assert_int_equal(sinew_pin_set_targets(s.world, s.pin, NULL), SINEW_ERROR_USAGE);
+    assert_int_equal(sinew_pin_set_targets(s.world, s.pin, targets, NULL), SINEW_ERROR_DATA);
+    assert_int_equal(sinew_pin_set_targets(s.world, s.pin, NULL, NULL), SINEW_ERROR_USAGE);
     assert_true(hash_after(s.world, 3) == plain_hash(3)); /* none of them left a pin behind */
     free_scene(&s);
 }
@@ -62,7 +62,7 @@ static void test_moving_pins(void **state)
             for (int c = 0; c < 3; c++)
                 targets[3 * i + c] = X[c] + (sinew_real)(0.013 * step * (c + 1));
         }
-        assert_int_equal(sinew_pin_set_targets(s.world, s.pin, targets), SINEW_OK);
+        assert_int_equal(sinew_pin_set_targets(s.world, s.pin, targets, NULL), SINEW_OK);
         hash_after(s.world, 1);
         for (int32_t i = 0; i < s.held_count; i++) {
             sinew_world_get_positions(s.world, s.held[i], 1, q);
@@ -136,7 +136,7 @@ static void test_moving_targets(void **state)
         }
     }
     const sinew_real targets[6] = {7, 7, 7, 8, 8, 8};
-    assert_int_equal(sinew_energy_set_targets(world, energy, targets), SINEW_OK);
+    assert_int_equal(sinew_energy_set_targets(world, energy, targets, NULL), SINEW_OK);
     hash_after(world, 2);
     sinew_world_get_positions(world, 0, 2, q);
     assert_true(fabs((double)q[0] - 7) < CLOSE && fabs((double)q[5] - 8) < CLOSE);
@@ -359,7 +359,7 @@ static void test_not_finite_keeps_the_state(void **state)
     def.quasistatic = true;
     def.solver.parameters[line_search] = 1;
     scene s = make_scene(&def);
-    sinew_world_remove_energy(s.world, s.energy);
+    sinew_world_remove_energy(s.world, s.energy, NULL);
     add_material(s.world, s.body, SINEW_ENERGY_NEO_HOOKEAN_LOG, 1e4, 0.4);
     int32_t right[16], count = vertices_at(s.mesh, 0, 1, 1, right);
     const sinew_real f[3] = {-4000, 0, 0};

@@ -118,9 +118,10 @@ static sinew_world *step_block(int32_t n, sinew_energy_kind kind, int32_t thread
     sinew_step_result result;
     sinew_world_step(world, &result);
     assert_int_equal(result.bits & SINEW_STEP_NOT_FINITE, 0);
-    sinew_energy_multipliers(world, (sinew_energy){0}, 0, NULL, count, &error);
+    sinew_energy_multipliers(world, (sinew_energy){.index = 0}, 0, NULL, count, &error);
     *lambda = make_array((size_t)*count, sizeof **lambda);
-    assert_int_equal(sinew_energy_multipliers(world, (sinew_energy){0}, *count, *lambda, count, &error), SINEW_OK);
+    assert_int_equal(sinew_energy_multipliers(world, (sinew_energy){.index = 0}, *count, *lambda, count, &error),
+                     SINEW_OK);
     return world;
 }
 

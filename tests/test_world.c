@@ -79,8 +79,8 @@ static void test_null_world(void **state)
     ASSERTS(sinew_world_set_solver(NULL, &solver, &error) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_set_time_step(NULL, 1, &error) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_add_body(NULL, &body, &error).index < 0);
-    ASSERTS(sinew_body_mesh(NULL, (sinew_body){0}) == NULL);
-    ASSERTS(sinew_body_first_particle(NULL, (sinew_body){0}) < 0);
+    ASSERTS(sinew_body_mesh(NULL, (sinew_body){.index = 0}) == NULL);
+    ASSERTS(sinew_body_first_particle(NULL, (sinew_body){.index = 0}) < 0);
     ASSERTS(sinew_world_get_positions(NULL, 0, 1, x) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_set_positions(NULL, 0, 1, x) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_get_velocities(NULL, 0, 1, x) == SINEW_ERROR_USAGE);
@@ -88,11 +88,11 @@ static void test_null_world(void **state)
     ASSERTS(sinew_world_get_masses(NULL, 0, 1, x) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_set_forces(NULL, 0, 1, x) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_add_energy(NULL, &energy, &error).index < 0);
-    ASSERTS(sinew_energy_set_targets(NULL, (sinew_energy){0}, x) == SINEW_ERROR_USAGE);
-    ASSERTS(sinew_world_remove_energy(NULL, (sinew_energy){0}) == SINEW_ERROR_USAGE);
+    ASSERTS(sinew_energy_set_targets(NULL, (sinew_energy){.index = 0}, x, NULL) == SINEW_ERROR_USAGE);
+    ASSERTS(sinew_world_remove_energy(NULL, (sinew_energy){.index = 0}, NULL) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_add_pins(NULL, &pin, &error).index < 0);
-    ASSERTS(sinew_pin_set_targets(NULL, (sinew_pin){0}, x) == SINEW_ERROR_USAGE);
-    ASSERTS(sinew_world_remove_pins(NULL, (sinew_pin){0}) == SINEW_ERROR_USAGE);
+    ASSERTS(sinew_pin_set_targets(NULL, (sinew_pin){.index = 0}, x, NULL) == SINEW_ERROR_USAGE);
+    ASSERTS(sinew_world_remove_pins(NULL, (sinew_pin){.index = 0}, NULL) == SINEW_ERROR_USAGE);
     ASSERTS(sinew_world_step(NULL, NULL) == SINEW_STEP_UNPREPARED);
     ASSERTS(sinew_world_iterations(NULL, &count) == NULL);
     ASSERTS(strcmp(sinew_world_error(NULL), "") == 0);
@@ -113,17 +113,17 @@ static void test_bad_ids_and_ranges(void **state)
     const int32_t n = sinew_world_particle_count(s.world);
     sinew_real x[3] = {0, 0, (sinew_real)NAN};
     assertions = 0;
-    assert_null(sinew_body_mesh(s.world, (sinew_body){1}));
-    assert_null(sinew_body_mesh(s.world, (sinew_body){-1}));
+    assert_null(sinew_body_mesh(s.world, (sinew_body){.index = 1}));
+    assert_null(sinew_body_mesh(s.world, (sinew_body){.index = -1}));
     assert_int_equal(sinew_world_get_positions(s.world, n, 1, x), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_get_positions(s.world, -1, 1, x), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_get_positions(s.world, 0, -1, x), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_get_positions(s.world, 0, INT32_MAX, x), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_get_positions(s.world, INT32_MAX, INT32_MAX, x), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_get_positions(s.world, 0, 1, NULL), SINEW_ERROR_USAGE);
-    assert_int_equal(sinew_world_remove_energy(s.world, (sinew_energy){1}), SINEW_ERROR_USAGE);
-    assert_int_equal(sinew_world_remove_pins(s.world, (sinew_pin){-1}), SINEW_ERROR_USAGE);
-    assert_int_equal(sinew_energy_set_targets(s.world, s.energy, x), SINEW_ERROR_USAGE); /* has no targets */
+    assert_int_equal(sinew_world_remove_energy(s.world, (sinew_energy){.index = 1}, NULL), SINEW_ERROR_USAGE);
+    assert_int_equal(sinew_world_remove_pins(s.world, (sinew_pin){.index = -1}, NULL), SINEW_ERROR_USAGE);
+    assert_int_equal(sinew_energy_set_targets(s.world, s.energy, x, NULL), SINEW_ERROR_USAGE); /* has no targets */
     assert_int_equal(sinew_world_measure(s.world, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_set_solver(s.world, NULL, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(assertions, 13);
@@ -367,7 +367,7 @@ static void test_element_parameters(void **state)
     sinew_real *young = make_array((size_t)count, sizeof *young);
     for (int32_t i = 0; i < count; i++)
         young[i] = (sinew_real)1e5;
-    assert_int_equal(sinew_world_remove_energy(s.world, s.energy), SINEW_OK);
+    assert_int_equal(sinew_world_remove_energy(s.world, s.energy, NULL), SINEW_OK);
     sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_NEO_HOOKEAN);
     def.body = s.body;
     def.parameters[0] = -1; /* not looked at */
@@ -378,7 +378,7 @@ static void test_element_parameters(void **state)
 
     young[count - 1] = (sinew_real)2e5;
     scene t = make_scene(NULL);
-    assert_int_equal(sinew_world_remove_energy(t.world, t.energy), SINEW_OK);
+    assert_int_equal(sinew_world_remove_energy(t.world, t.energy, NULL), SINEW_OK);
     add_energy(t.world, &def);
     assert_true(hash_after(t.world, 3) != plain_hash(3));
     free(young);
@@ -396,11 +396,11 @@ static void test_remove_and_go_on(void **state)
     sinew_real *q = positions_of(s.world);
     const int32_t n = sinew_world_particle_count(s.world);
     hash_after(s.world, 2);
-    assert_int_equal(sinew_world_remove_energy(s.world, springs), SINEW_OK);
-    assert_int_equal(sinew_world_remove_pins(s.world, pin), SINEW_OK);
-    assert_int_equal(sinew_world_remove_energy(s.world, springs), SINEW_ERROR_USAGE); /* ids are not reused */
-    assert_int_equal(sinew_world_remove_pins(s.world, pin), SINEW_ERROR_USAGE);
-    assert_int_equal(sinew_pin_set_targets(s.world, pin, q), SINEW_ERROR_USAGE);
+    assert_int_equal(sinew_world_remove_energy(s.world, springs, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_remove_pins(s.world, pin, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_remove_energy(s.world, springs, NULL), SINEW_ERROR_USAGE); /* once is enough */
+    assert_int_equal(sinew_world_remove_pins(s.world, pin, NULL), SINEW_ERROR_USAGE);
+    assert_int_equal(sinew_pin_set_targets(s.world, pin, q, NULL), SINEW_ERROR_USAGE);
     /* Back to where a world without them would be. */
     sinew_real *zero = make_array(3 * (size_t)n, sizeof *zero);
     assert_int_equal(sinew_world_set_positions(s.world, 0, n, q), SINEW_OK);
@@ -410,7 +410,8 @@ static void test_remove_and_go_on(void **state)
     hash_after(t.world, 3);
     sinew_real *a = positions_of(s.world), *b = positions_of(t.world);
     assert_memory_equal(a, b, 3 * (size_t)n * sizeof *a);
-    assert_true(add_springs(s.world, s.body, 1e4).index > springs.index);
+    const sinew_energy next = add_springs(s.world, s.body, 1e4);
+    assert_true(next.index == springs.index && next.generation == springs.generation + 1);
     free(q);
     free(zero);
     free(a);

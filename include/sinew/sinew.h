@@ -70,15 +70,19 @@ extern "C" {
 
 typedef struct sinew_world sinew_world;
 
-/* Ids of the small things in a world. index < 0 means none. Ids are never reused. */
+/* Ids of the small things in a world. index < 0 means none. The place (index) of a removed thing is given to the next
+ * one, lowest first, with the next generation (the first has 0): an id of what was removed is refused for ever. */
 typedef struct sinew_body {
     int32_t index;
+    uint32_t generation;
 } sinew_body;
 typedef struct sinew_energy {
     int32_t index;
+    uint32_t generation;
 } sinew_energy;
 typedef struct sinew_pin {
     int32_t index;
+    uint32_t generation;
 } sinew_pin;
 
 typedef enum sinew_solver_kind {
@@ -145,6 +149,7 @@ SINEW_API void sinew_world_destroy(sinew_world *world);                         
 
 SINEW_API sinew_real sinew_world_time(const sinew_world *world);    /* s since the start */
 SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* steps taken */
+/* How far the numbers of particles go, those without a particle included (below). */
 SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
 SINEW_API int32_t sinew_world_thread_count(const sinew_world *world); /* that its steps use */
 SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
@@ -161,16 +166,27 @@ typedef struct sinew_body_def {
     const sinew_real *masses;     /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
     const sinew_real *positions;  /* m [3 * vertex_count] where it starts; NULL: at rest */
     const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
+    int32_t spare; /* particle numbers kept free behind the body's, for vertices that are added later; 0 */
 } sinew_body_def;
 
 SINEW_API sinew_body_def sinew_default_body_def(void);
 SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, sinew_error *error);
+/* Takes a body out of a running world, together with the energies and pins that are on it alone. Refuses, naming it,
+ * where an energy or pins are on other bodies too. Nothing of the others changes: neither ids nor particle numbers. */
+SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
+/* Places of bodies, those of removed ones included; which body is at one of them, index -1: its body was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
+SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t place);
 SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body); /* the world's copy */
 /* A body's vertices are the particles first .. first + vertex_count - 1. */
 SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body);
+/* Goes up whenever bodies, their vertices or cells change: what was made of them (buffers, surfaces) is to be made
+ * anew. */
+SINEW_API int64_t sinew_world_shape_version(const sinew_world *world);
 
-/* Batch access to particles `first` .. `first + count - 1`; arrays of 3 * count, masses of count.
+/* Batch access to particles `first` .. `first + count - 1`; arrays of 3 * count, masses of count. Numbers without a
+ * particle, which are left where bodies were removed and given to the next that fits, and spare ones, read as zero, and
+ * what is set there is ignored.
  * External forces (N) act besides gravity until set again. */
 SINEW_API sinew_status sinew_world_get_positions(const sinew_world *world, int32_t first, int32_t count, sinew_real *q);
 SINEW_API sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_t count, const sinew_real *q);
@@ -303,7 +319,8 @@ SINEW_API sinew_status sinew_energy_get_parameter(const sinew_world *world, sine
 SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
                                              const sinew_real *rest, sinew_error *error);
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
-SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets);
+SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
+                                                sinew_error *error);
 /* What each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many constraints an
  * element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a particle is the
  * value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for tets, whose C is
@@ -311,7 +328,7 @@ SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy
  * (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
-SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy);
+SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
 
 /* ---- Pins ---------------------------------------------------------------------------------- */
 
@@ -328,8 +345,9 @@ typedef struct sinew_pin_def {
 SINEW_API sinew_pin_def sinew_default_pin_def(void);
 SINEW_API sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sinew_error *error);
 /* Where the pinned particles are at the end of the coming step, [3 * vertex_count]. Replaces its motion. */
-SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets);
-SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin);
+SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets,
+                                             sinew_error *error);
+SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
 
 /* ---- Solver -------------------------------------------------------------------------------- */
 

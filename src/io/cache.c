@@ -111,6 +111,7 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
     cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
     cache->frame_time = (double)def->frame_time;
     cache->particle_count = sinew_world_particle_count(def->world);
+    cache->shape_version = sinew_world_shape_version(def->world);
     int length = snprintf(cache->stem, sizeof cache->stem, "%s/%s", def->directory, def->name);
     cache->name = cache->stem + ((size_t)length - strlen(def->name));
     cache->own = sinew_allocate_zero(&allocator, 1, cache->ops->own_size);
@@ -147,6 +148,12 @@ static sinew_status fetch(sinew_cache *cache, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "%s: frame %d has %d particles, the cache was opened for %d; open it after adding bodies",
                           cache->stem, (int)cache->frame_count, (int)count, (int)cache->particle_count);
+    if (sinew_world_shape_version(cache->world) != cache->shape_version)
+        return sinew_fail(
+            error, SINEW_ERROR_DATA,
+            "%s: frame %d: bodies came or went, or have other cells, since the cache was opened; open one "
+            "for what is there now",
+            cache->stem, (int)cache->frame_count);
     sinew_status status = sinew_world_get_positions(cache->world, 0, count, cache->q);
     if (status == SINEW_OK)
         status = sinew_world_get_velocities(cache->world, 0, count, cache->v);

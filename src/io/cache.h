@@ -54,6 +54,7 @@ struct sinew_cache {
     int32_t synced;      /* frames on the disk */
     double frame_time;   /* s between frames */
     int32_t particle_count;
+    int64_t shape_version; /* of the world when it was opened */
     double time;         /* s, of the world at this frame */
     sinew_real *q;       /* [3 * particle_count] m, of this frame */
     sinew_real *v;       /* [3 * particle_count] m/s */

@@ -101,7 +101,8 @@ static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
         status = sinew_cache_obj_elements(&own->shape, &own->obj, error);
     sinew_cache_shape_used(cache, &own->shape, own->used);
     for (int32_t i = 0; i < sinew_world_body_count(cache->world) && status == SINEW_OK; i++)
-        status = put_inner(cache, (sinew_body){i}, error);
+        if (sinew_world_body_at(cache->world, i).index >= 0)
+            status = put_inner(cache, sinew_world_body_at(cache->world, i), error);
     if (status == SINEW_OK)
         status = put_loose(cache, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->obj, error) : status;

@@ -32,7 +32,10 @@ static sinew_mesh **make_surfaces(const sinew_cache *cache, int32_t count, sinew
         return NULL;
     }
     for (int32_t i = 0; i < count; i++) {
-        surfaces[i] = sinew_mesh_surface(sinew_body_mesh(cache->world, (sinew_body){i}), error);
+        const sinew_body body = sinew_world_body_at(cache->world, i);
+        if (body.index < 0)
+            continue;
+        surfaces[i] = sinew_mesh_surface(sinew_body_mesh(cache->world, body), error);
         if (!surfaces[i]) {
             free_surfaces(cache, surfaces, i);
             return NULL;
@@ -43,7 +46,7 @@ static sinew_mesh **make_surfaces(const sinew_cache *cache, int32_t count, sinew
 
 static int64_t drawn_edges(const sinew_mesh *surface)
 {
-    return sinew_mesh_triangle_count(surface) ? 0 : sinew_mesh_edge_count(surface);
+    return !surface || sinew_mesh_triangle_count(surface) ? 0 : sinew_mesh_edge_count(surface);
 }
 
 /* Appends `count` vertex indices as particle indices; returns where the next ones go. */
@@ -59,7 +62,9 @@ static void fill(const sinew_cache *cache, sinew_mesh *const *surfaces, int32_t 
     int32_t *triangles = shape->triangles;
     int32_t *edges = shape->edges;
     for (int32_t i = 0; i < count; i++) {
-        int32_t first = sinew_body_first_particle(cache->world, (sinew_body){i});
+        if (!surfaces[i])
+            continue;
+        int32_t first = sinew_body_first_particle(cache->world, sinew_world_body_at(cache->world, i));
         triangles = append(triangles, sinew_mesh_triangles(surfaces[i]),
                            3 * (int64_t)sinew_mesh_triangle_count(surfaces[i]), first);
         edges = append(edges, sinew_mesh_edges(surfaces[i]), 2 * drawn_edges(surfaces[i]), first);
@@ -75,7 +80,7 @@ sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape 
     if (!surfaces)
         return sinew_fail(error, reason.status, "%s: %s", cache->stem, reason.text);
     for (int32_t i = 0; i < count; i++) {
-        shape->triangle_count += sinew_mesh_triangle_count(surfaces[i]);
+        shape->triangle_count += surfaces[i] ? sinew_mesh_triangle_count(surfaces[i]) : 0;
         shape->edge_count += drawn_edges(surfaces[i]);
     }
     shape->triangles = sinew_allocate(&cache->allocator, (size_t)shape->triangle_count, 3 * sizeof(int32_t));

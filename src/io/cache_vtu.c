@@ -40,7 +40,10 @@ typedef struct own_part {
 static void count_cells(const sinew_cache *cache, own_part *own)
 {
     for (int32_t i = 0; i < sinew_world_body_count(cache->world); i++) {
-        const sinew_mesh *mesh = sinew_body_mesh(cache->world, (sinew_body){i});
+        const sinew_body body = sinew_world_body_at(cache->world, i);
+        if (body.index < 0)
+            continue;
+        const sinew_mesh *mesh = sinew_body_mesh(cache->world, body);
         int64_t tets = sinew_mesh_tet_count(mesh);
         int64_t triangles = sinew_mesh_triangle_count(mesh);
         int64_t edges = sinew_mesh_edge_count(mesh);
@@ -69,8 +72,11 @@ static void fill_cells(const sinew_cache *cache, own_part *own)
 {
     cursor at = {0};
     for (int32_t i = 0; i < sinew_world_body_count(cache->world); i++) {
-        const sinew_mesh *mesh = sinew_body_mesh(cache->world, (sinew_body){i});
-        int32_t first = sinew_body_first_particle(cache->world, (sinew_body){i});
+        const sinew_body body = sinew_world_body_at(cache->world, i);
+        if (body.index < 0)
+            continue;
+        const sinew_mesh *mesh = sinew_body_mesh(cache->world, body);
+        int32_t first = sinew_body_first_particle(cache->world, body);
         add_cells(own, &at, i, first, sinew_mesh_tets(mesh), sinew_mesh_tet_count(mesh), 4, 10);
         add_cells(own, &at, i, first, sinew_mesh_triangles(mesh), sinew_mesh_triangle_count(mesh), 3, 5);
         add_cells(own, &at, i, first, sinew_mesh_edges(mesh), sinew_mesh_edge_count(mesh), 2, 3);

@@ -300,7 +300,7 @@ static bool name_body(sinew_reader *reader, const sinew_node *node, sinew_body b
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
 {
     sinew_mesh *mesh = sinew_reader_mesh(reader, node);
-    sinew_body body = {-1};
+    sinew_body body = {.index = -1};
     bool good = mesh && create_body(reader, node, mesh, &body);
     sinew_mesh_destroy(mesh);
     if (!good || !name_body(reader, node, body))

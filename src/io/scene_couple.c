@@ -250,7 +250,7 @@ static bool find_body(sinew_reader *reader, const sinew_node *name, sinew_body *
 {
     const json_t *found = json_object_get(reader->bodies, sinew_node_text(name));
     if (found) {
-        *body = (sinew_body){(int32_t)json_integer_value(found)};
+        *body = (sinew_body){.index = (int32_t)json_integer_value(found)};
         return true;
     }
     const char *names[64], *candidate;

@@ -115,3 +115,12 @@ void sinew_guide_set(sinew_guide *guide, const sinew_real *base)
     memcpy(guide->base, base, 3 * (size_t)guide->count * sizeof *base);
     memcpy(guide->current, base, 3 * (size_t)guide->count * sizeof *base);
 }
+
+sinew_status sinew_guide_replace(sinew_guide *guide, const sinew_real *base, const char *owner, sinew_error *error)
+{
+    for (int32_t i = 0; i < 3 * guide->count; i++)
+        if (!isfinite(base[i]))
+            return sinew_fail(error, SINEW_ERROR_DATA, "%s: target %d is not finite", owner, i / 3);
+    sinew_guide_set(guide, base);
+    return SINEW_OK;
+}

@@ -23,7 +23,9 @@ sinew_status sinew_guide_create(sinew_guide *guide, const sinew_allocator *alloc
                                 const sinew_real *base, const sinew_motion *motion, const char *owner,
                                 sinew_error *error);
 void sinew_guide_destroy(sinew_guide *guide, const sinew_allocator *allocator);
-void sinew_guide_move(sinew_guide *guide, double time);           /* current = the points at that time */
+void sinew_guide_move(sinew_guide *guide, double time); /* current = the points at that time */
+/* The same for numbers that may not be finite, which it refuses, naming `owner`. */
+sinew_status sinew_guide_replace(sinew_guide *guide, const sinew_real *base, const char *owner, sinew_error *error);
 void sinew_guide_set(sinew_guide *guide, const sinew_real *base); /* new points, without motion from now on */
 
 #endif

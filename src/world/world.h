@@ -2,9 +2,10 @@
  *
  * world.h: what is inside a sinew_world.
  *
- * Particles are kept in an order of their own: a body's particles form one run, first .. first + count - 1, as outside,
- * but inside the run they follow a Hilbert curve through the rest shape. `inside` and `outside` map between the two;
- * every public function takes and gives outside numbers.
+ * Particles are kept in an order of their own: bodies follow each other by their places, without holes, and the
+ * particles of one follow a Hilbert curve through its rest shape. Outside a body's vertices are the run first .. first
+ * + count - 1 of numbers that have holes where bodies were removed. `inside` and `outside` map between the two; every
+ * public function takes and gives outside numbers.
  */
 #ifndef SINEW_WORLD_H
 #define SINEW_WORLD_H
@@ -16,8 +17,11 @@
 #include "world/motion.h"
 
 typedef struct sinew_body_record {
-    sinew_mesh *mesh;
-    int32_t first, count;
+    sinew_mesh *mesh;     /* NULL when removed */
+    int32_t first, count; /* its run of outside numbers; its particles */
+    int32_t room;         /* >= count: numbers that the run has */
+    int32_t start;        /* inside number of its first particle */
+    uint32_t generation;
 } sinew_body_record;
 
 /* What an energy is made of, as its def said and as it was changed since: everything that its batch can be made from
@@ -55,6 +59,7 @@ typedef struct sinew_energy_record {
     sinew_energy_store next_store;
     sinew_batch *next_batch;
     sinew_energy_work work;
+    uint32_t generation;
 } sinew_energy_record;
 
 /* An energy as the signature of a state describes it. */
@@ -70,6 +75,7 @@ typedef struct sinew_pin_record {
     int32_t *particles; /* [count] inside numbers */
     sinew_guide guide;
     uint32_t digest; /* of vertices and motion as they were given */
+    uint32_t generation;
 } sinew_pin_record;
 
 struct sinew_world {
@@ -79,14 +85,17 @@ struct sinew_world {
     int64_t step_count;
 
     /* Particles, [particle_count] or [particle_count][4] with a zero fourth number, inside order. */
-    int32_t particle_count, particle_capacity;
-    sinew_real *q, *v, *force;   /* force: the caller's, without gravity */
-    sinew_real *rest;            /* rest positions */
-    sinew_real *q_tilde, *f_ext; /* of the step at hand; f_ext: gravity included */
+    int32_t particle_count, particle_capacity; /* without holes */
+    sinew_real *q, *v, *force;                 /* force: the caller's, without gravity */
+    sinew_real *rest;                          /* rest positions */
+    sinew_real *q_tilde, *f_ext;               /* of the step at hand; f_ext: gravity included */
     sinew_real *mass;
     uint8_t *pinned;
-    int32_t *inside;  /* [particle_count] inside number of an outside one */
-    int32_t *outside; /* [particle_count] and back */
+    int32_t *outside; /* [particle_count] outside number of an inside one */
+    int32_t *inside;  /* [number_count] and back; negative: SINEW_NUMBER_... */
+    int32_t number_count, number_capacity;
+    int32_t hole_count;    /* of numbers that are free */
+    int64_t shape_version; /* goes up when particles or meshes change */
 
     int32_t body_count, body_capacity;
     sinew_body_record *bodies;
@@ -106,11 +115,44 @@ struct sinew_world {
 
 /* Makes room for one more record of `size` bytes; true on success. */
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size);
+/* The record that an id names; NULL, and a text that says what became of it, for one that names nothing (now). */
+sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
+sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);
+sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error);
+/* The place that the next one gets: the lowest that is free, the count where none is. */
+int32_t sinew_world_body_place(const sinew_world *world);
+int32_t sinew_world_energy_place(const sinew_world *world);
+int32_t sinew_world_pin_place(const sinew_world *world);
+/* Puts the record there, for which there is room, as the next generation of that place; gives its id. */
+sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record);
+sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record);
+sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_record record);
+/* Outside numbers without a particle: of nobody, and of a body's spare room. */
+enum {
+    SINEW_NUMBER_FREE = -1,
+    SINEW_NUMBER_SPARE = -2
+};
+/* Room for so many particles, and outside numbers, more; false without memory. */
+bool sinew_particles_reserve(sinew_world *world, int32_t count);
+bool sinew_numbers_reserve(sinew_world *world, int32_t count);
+/* Makes place for particles, all zero, before the inside number `at`, for which there is room; takes some out. All that
+ * holds inside numbers follows. */
+void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count);
+void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
+/* Where a run of so many outside numbers fits first; takes a run as spare room; gives one back. */
+int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
+void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
+void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
 /* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
 /* out[i] = the points of the particles in `from` ([..][4]); out [count][3]. */
 void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
+/* The same for outside numbers first .. first + count - 1, zero where there is no particle. */
+void sinew_world_outside_points(const sinew_world *world, const sinew_real *from, int32_t first, int32_t count,
+                                sinew_real *out);
+/* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
+bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
 /* Notes changes (SINEW_CHANGED_...) that the next step has to take over. */

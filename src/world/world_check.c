@@ -33,7 +33,7 @@ static void mark_held(const sinew_world *world, const int32_t *piece, uint8_t *h
 static int32_t body_of(const sinew_world *world, int32_t particle)
 {
     int32_t body = 0;
-    while (particle >= world->bodies[body].first + world->bodies[body].count)
+    while (particle >= world->bodies[body].start + world->bodies[body].count)
         body++;
     return body;
 }
@@ -41,7 +41,7 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
 /* Names the piece by its particle of the lowest outside number, its size and its bodies. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *piece, int32_t which, sinew_error *error)
 {
-    int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX;
+    int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
     for (int32_t i = 0; i < world->particle_count; i++) {
         if (piece[i] != which)
             continue;
@@ -49,9 +49,11 @@ static sinew_status fail_free(const sinew_world *world, const int32_t *piece, in
         bodies += body != last;
         last = body;
         count++;
-        lowest = world->outside[i] < lowest ? world->outside[i] : lowest;
+        if (world->outside[i] < lowest) {
+            lowest = world->outside[i];
+            owner = body;
+        }
     }
-    const int32_t body = body_of(world, lowest);
     char more[48] = "";
     if (bodies > 1)
         snprintf(more, sizeof more, " and of %d more bod%s", bodies - 1, bodies > 2 ? "ies" : "y");
@@ -60,7 +62,7 @@ static sinew_status fail_free(const sinew_world *world, const int32_t *piece, in
         "quasistatic: a piece of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
         "held by nothing, so that no equilibrium exists: no pin, no position energy, nothing that joins it to "
         "what is held; pin some of its vertices or add position energies",
-        body, more, count, lowest, lowest - world->bodies[body].first);
+        owner, more, count, lowest, lowest - world->bodies[owner].first);
 }
 
 static sinew_status check_held(const sinew_world *world, sinew_error *error)

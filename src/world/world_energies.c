@@ -6,6 +6,7 @@
  * when they are complete, so that a refusal leaves the world as it was.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "energy/parameter.h"
@@ -16,7 +17,7 @@ sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind)
     const sinew_energy_info *info = sinew_get_energy_info(kind);
     sinew_energy_def def = {.cookie = SINEW_COOKIE_ENERGY,
                             .kind = kind,
-                            .body = {-1},
+                            .body = {.index = -1},
                             .transient = info && info->stencil == SINEW_STENCIL_PAIR};
     for (int32_t i = 0; info && i < info->parameter_count; i++)
         def.parameters[i] = (sinew_real)info->parameters[i].preset;
@@ -31,7 +32,7 @@ void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_
     sinew_energy_store_release(&record->next_store, allocator);
     sinew_energy_work_release(&record->work, allocator);
     sinew_guide_destroy(&record->targets, allocator);
-    *record = (sinew_energy_record){.kind = record->kind};
+    *record = (sinew_energy_record){.kind = record->kind, .generation = record->generation};
 }
 
 /* ---- Add ------------------------------------------------------------------------------------- */
@@ -49,8 +50,8 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
                           def->element_count);
     if (!def->elements && def->body.index < 0)
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs a body or a list of elements", info->name);
-    if (!def->elements && !sinew_body_mesh(world, def->body))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "%s: there is no body %d", info->name, def->body.index);
+    if (def->body.index >= 0 && !sinew_world_find_body(world, def->body, error))
+        return SINEW_ERROR_USAGE;
     if (info->stencil == SINEW_STENCIL_PAIR && (!def->elements || !def->weights))
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements and weights", info->name);
     char why[sizeof error->text];
@@ -112,6 +113,8 @@ static sinew_status make_record(const sinew_world *world, const sinew_energy_def
 static bool reserve_energy(sinew_world *world)
 {
     int32_t capacity = world->energy_capacity;
+    if (sinew_world_energy_place(world) < world->energy_count)
+        return true;
     if (!sinew_grow(&world->allocator, (void **)&world->energies, world->energy_count, &capacity,
                     sizeof *world->energies))
         return false;
@@ -135,37 +138,28 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
 {
     sinew_error_clear(error);
     if (check_energy_def(world, def, error) != SINEW_OK)
-        return (sinew_energy){-1};
+        return (sinew_energy){.index = -1};
     sinew_energy_record record = {0};
     sinew_status status = make_record(world, def, &record, error);
     if (status == SINEW_OK && !reserve_energy(world))
         status = sinew_fail_memory(error, "the elements of an energy");
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &record);
-        return (sinew_energy){-1};
+        return (sinew_energy){.index = -1};
     }
     if (!def->transient)
         sinew_energy_work_release(&record.work, &world->allocator);
-    world->energies[world->energy_count] = record;
     sinew_world_note_change(world, elements_bit(&record));
-    return (sinew_energy){world->energy_count++};
+    return sinew_world_put_energy(world, sinew_world_energy_place(world), record);
 }
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-static bool has_energy(const sinew_world *world, sinew_energy energy)
-{
-    return world && energy.index >= 0 && energy.index < world->energy_count && world->energies[energy.index].batch;
-}
-
 /* The record of an id; NULL, with the reason, when there is none. */
-static sinew_energy_record *find_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
+static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (SINEW_ASSERT(has_energy(world, energy)))
-        return &world->energies[energy.index];
-    sinew_fail(error, SINEW_ERROR_USAGE, "there is no energy %d", energy.index);
-    return NULL;
+    return sinew_world_find_energy(world, energy, error);
 }
 
 /* Switches off in `to`, which has the same elements, who is off in `from`. */
@@ -251,6 +245,7 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
         sinew_energy_record_destroy(&world->allocator, &made);
         return status;
     }
+    made.generation = record->generation;
     made.batch->transient = transient;
     made.batch->version = record->batch->version + 1;
     sinew_solve_release(&world->solve);
@@ -283,7 +278,8 @@ sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, 
 
 int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy)
 {
-    return SINEW_ASSERT(has_energy(world, energy)) ? world->energies[energy.index].batch->element_count : 0;
+    const sinew_energy_record *record = find_energy(world, energy, NULL);
+    return record ? record->batch->element_count : 0;
 }
 
 /* ---- Switches -------------------------------------------------------------------------------- */
@@ -328,9 +324,10 @@ sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const 
 
 bool sinew_energy_is_on(const sinew_world *world, sinew_energy energy, int32_t element)
 {
-    if (!SINEW_ASSERT(has_energy(world, energy)))
+    const sinew_energy_record *record = find_energy(world, energy, NULL);
+    if (!record)
         return false;
-    const sinew_batch *batch = world->energies[energy.index].batch;
+    const sinew_batch *batch = record->batch;
     return SINEW_ASSERT(element >= 0 && element < batch->element_count) && !sinew_batch_is_off(batch, element);
 }
 
@@ -425,7 +422,7 @@ sinew_status sinew_energy_set_element_parameters(sinew_world *world, sinew_energ
 sinew_status sinew_energy_get_parameter(const sinew_world *world, sinew_energy energy, const char *name,
                                         int32_t element, sinew_real *value, sinew_error *error)
 {
-    const sinew_energy_record *record = find_energy((sinew_world *)world, energy, error);
+    const sinew_energy_record *record = find_energy(world, energy, error);
     const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
     if (p < 0 || !SINEW_ASSERT(value))
         return SINEW_ERROR_USAGE;
@@ -490,25 +487,32 @@ sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int3
 
 /* ---- Targets, multipliers, removal ----------------------------------------------------------- */
 
-sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets)
+sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
+                                      sinew_error *error)
 {
-    if (!SINEW_ASSERT(has_energy(world, energy) && targets && world->energies[energy.index].targets.count > 0))
+    sinew_error_clear(error);
+    sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_guide *guide = &world->energies[energy.index].targets;
-    for (int32_t i = 0; i < 3 * guide->count; i++)
-        if (!isfinite(targets[i]))
-            return SINEW_ERROR_DATA;
-    sinew_guide_set(guide, targets);
-    return SINEW_OK;
+    const char *name = sinew_get_energy_info(record->kind)->name;
+    if (!SINEW_ASSERT(targets && record->targets.count > 0))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s): %s", energy.index, name,
+                          targets ? "has no targets" : "no targets are given");
+    char owner[64];
+    snprintf(owner, sizeof owner, "energy %d (%s)", energy.index, name);
+    return sinew_guide_replace(&record->targets, targets, owner, error);
 }
 
 sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                       sinew_real *values, int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (!SINEW_ASSERT(has_energy(world, energy) && count && (values || capacity == 0)))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_multipliers needs an energy of the world and arrays");
-    const sinew_batch *batch = world->energies[energy.index].batch;
+    const sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(count && (values || capacity == 0)))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_multipliers needs a count and room for the values");
+    const sinew_batch *batch = record->batch;
     const char *solver = sinew_get_solver_info(world->def.solver.kind)->name;
     *count = 0;
     if (!sinew_solver_get_ops(world->def.solver.kind)->multipliers)
@@ -522,11 +526,11 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     return SINEW_OK;
 }
 
-sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy)
+sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
 {
-    if (!SINEW_ASSERT(has_energy(world, energy)))
+    sinew_energy_record *record = find_energy(world, energy, error);
+    if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_energy_record *record = &world->energies[energy.index];
     sinew_world_note_change(world, elements_bit(record));
     /* The objective and the solver borrow batches. */
     if (record->batch->transient) {

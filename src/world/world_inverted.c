@@ -28,7 +28,7 @@ int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_e
             if (volume(world->q, corners) * volume(world->rest, corners) > 0)
                 continue;
             if (count < capacity) {
-                energies[count] = (sinew_energy){i};
+                energies[count] = (sinew_energy){i, world->energies[i].generation};
                 elements[count] = e;
             }
             count++;

@@ -72,11 +72,11 @@ sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, doub
     sinew_world_predict(world);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0; c < 3; c++)
-            s->q[4 * (size_t)world->inside[i] + c] = q[3 * (size_t)i + c];
+            s->q[4 * (size_t)i + c] = q[3 * (size_t)world->outside[i] + c];
     s->gradient_known = false;
     *value = sinew_objective_gradient(&world->objective, s->q, s->gradient, NULL);
     if (gradient)
-        sinew_world_points(s->gradient, world->inside, world->particle_count, gradient);
+        sinew_world_outside_points(world, s->gradient, 0, world->number_count, gradient);
     return SINEW_OK;
 }
 
@@ -86,7 +86,7 @@ sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int3
         return SINEW_ERROR_USAGE;
     const sinew_status status = sinew_world_prepare(world, &world->error);
     *colour_count = 0;
-    for (int32_t i = 0; colours && i < world->particle_count; i++)
+    for (int32_t i = 0; colours && i < world->number_count; i++)
         colours[i] = -1;
     if (status == SINEW_OK && world->solve.ops->colours)
         *colour_count = world->solve.ops->colours(&world->solve, world->outside, colours);

@@ -3,6 +3,7 @@
  * world_pins.c: particles whose motion is prescribed.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sections.h"
@@ -10,14 +11,20 @@
 
 sinew_pin_def sinew_default_pin_def(void)
 {
-    return (sinew_pin_def){.cookie = SINEW_COOKIE_PIN, .body = {-1}};
+    return (sinew_pin_def){.cookie = SINEW_COOKIE_PIN, .body = {.index = -1}};
 }
 
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record)
 {
     sinew_release(allocator, record->particles);
     sinew_guide_destroy(&record->guide, allocator);
-    *record = (sinew_pin_record){0};
+    *record = (sinew_pin_record){.generation = record->generation};
+}
+
+/* Solvers leave pinned particles out of their unknowns. */
+static void pins_changed(sinew_world *world)
+{
+    sinew_world_note_change(world, SINEW_CHANGED_PINS);
 }
 
 /* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */
@@ -62,7 +69,7 @@ static sinew_status make_record(const sinew_world *world, const sinew_pin_def *d
 
 sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sinew_error *error)
 {
-    const sinew_pin none = {-1};
+    const sinew_pin none = {.index = -1};
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_PIN)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "pins need a world and a def made by sinew_default_pin_def()");
@@ -74,8 +81,9 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
     }
     sinew_pin_record record = {0};
     sinew_status status = make_record(world, def, &record, error);
-    if (status == SINEW_OK && !sinew_grow(&world->allocator, (void **)&world->pins, world->pin_count,
-                                          &world->pin_capacity, sizeof *world->pins))
+    const int32_t place = sinew_world_pin_place(world);
+    if (status == SINEW_OK &&
+        !sinew_grow(&world->allocator, (void **)&world->pins, place, &world->pin_capacity, sizeof *world->pins))
         status = sinew_fail_memory(error, "pins");
     if (status == SINEW_OK)
         status = mark(world, def, record.particles, error);
@@ -83,36 +91,32 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
         sinew_pin_record_destroy(&world->allocator, &record);
         return none;
     }
-    world->pins[world->pin_count] = record;
-    sinew_world_note_change(world, SINEW_CHANGED_PINS);
-    return (sinew_pin){world->pin_count++};
+    pins_changed(world);
+    return sinew_world_put_pin(world, place, record);
 }
 
-static bool has_pin(const sinew_world *world, sinew_pin pin)
+sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets, sinew_error *error)
 {
-    return world && pin.index >= 0 && pin.index < world->pin_count && world->pins[pin.index].count > 0;
-}
-
-sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets)
-{
-    if (!SINEW_ASSERT(has_pin(world, pin) && targets))
+    sinew_error_clear(error);
+    sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
+    if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_guide *guide = &world->pins[pin.index].guide;
-    for (int32_t i = 0; i < 3 * guide->count; i++)
-        if (!isfinite(targets[i]))
-            return SINEW_ERROR_DATA;
-    sinew_guide_set(guide, targets);
-    return SINEW_OK;
+    if (!SINEW_ASSERT(targets))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "pins %d: no targets are given", pin.index);
+    char owner[32];
+    snprintf(owner, sizeof owner, "pins %d", pin.index);
+    return sinew_guide_replace(&record->guide, targets, owner, error);
 }
 
-sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin)
+sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error)
 {
-    if (!SINEW_ASSERT(has_pin(world, pin)))
+    sinew_error_clear(error);
+    sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
+    if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_pin_record *record = &world->pins[pin.index];
     for (int32_t i = 0; i < record->count; i++)
         world->pinned[record->particles[i]] = 0;
     sinew_pin_record_destroy(&world->allocator, record);
-    sinew_world_note_change(world, SINEW_CHANGED_PINS);
+    pins_changed(world);
     return SINEW_OK;
 }

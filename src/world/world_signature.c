@@ -136,7 +136,12 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
     const sinew_body_record *body = &world->bodies[index];
     const sinew_mesh *mesh = body->mesh;
     double mass = 0;
-    for (int32_t i = body->first; i < body->first + body->count; i++)
+    if (!body->mesh) {
+        snprintf(s->prefix, sizeof s->prefix, "bodies.%" PRId32, index);
+        put_text(s, "", "removed");
+        return;
+    }
+    for (int32_t i = body->start; i < body->start + body->count; i++)
         mass += (double)world->mass[i];
     char text[32];
     number_text(mass, text, sizeof text);
@@ -145,7 +150,7 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
                body->count, sinew_mesh_tet_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_edge_count(mesh));
     put_format(s, "shape", "checksum %08" PRIx32, digest_of_mesh(mesh));
     put_format(s, "mass", "%s kg (checksum %08" PRIx32 ")", text,
-               sinew_checksum(0, world->mass + body->first, (size_t)body->count * sizeof *world->mass));
+               sinew_checksum(0, world->mass + body->start, (size_t)body->count * sizeof *world->mass));
 }
 
 static void put_energy(signature *s, const sinew_world *world, int32_t index)

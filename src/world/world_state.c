@@ -395,7 +395,8 @@ uint64_t sinew_world_state_hash(const sinew_world *world)
         return hash;
     const sinew_real *arrays[] = {world->q, world->v};
     for (int a = 0; a < 2; a++)
-        for (int32_t i = 0; i < world->particle_count; i++)
-            hash = hash_bytes(hash, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
+        for (int32_t i = 0; i < world->number_count; i++)
+            if (world->inside[i] >= 0)
+                hash = hash_bytes(hash, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
     return hash_bytes(hash, &world->time, sizeof world->time);
 }

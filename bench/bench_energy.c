@@ -170,9 +170,7 @@ static double measure(const block *b, const sinew_energy_ops *ops, int operation
         const double start = sinew_seconds();
         for (int32_t i = 0; i < b->chunk_count; i++) {
             const chunk *c = &b->chunks[i];
-            const sinew_kernel kernel = {.group_count = c->group_count,
-                                         .vertex = c->vertex,
-                                         .data = c->data,
+            const sinew_kernel kernel = {.groups = {.count = c->group_count, .vertex = c->vertex, .data = c->data},
                                          .x = c->x,
                                          .p = c->p,
                                          .g = c->g,

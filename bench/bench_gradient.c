@@ -88,9 +88,7 @@ static void open_kernel(subject *s)
     for (size_t i = 0; i < points; i++)
         memcpy(s->x + 4 * i, world->q + 4 * (size_t)task->batch->particle[(size_t)task->chunk->first_slot + i],
                4 * sizeof *s->x);
-    s->kernel = sinew_batch_kernel(task->batch, task->chunk);
-    s->kernel.x = s->x;
-    s->kernel.g = s->g;
+    s->kernel = (sinew_kernel){.groups = sinew_batch_groups(task->batch, task->chunk), .x = s->x, .g = s->g};
 }
 
 static void open_subject(subject *s, sinew_energy_kind kind)

@@ -98,7 +98,7 @@ static void release_scene(scene *s)
     sinew_world_destroy(s->world);
 }
 
-static void prox_task(void *context, int32_t task, sinew_kernel *kernel)
+static void prox_task(void *context, int32_t task, sinew_reduced_kernel *kernel)
 {
     const scene *s = context;
     kernel->weights = s->weights + s->first_lane[task];

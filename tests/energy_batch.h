@@ -101,9 +101,7 @@ static inline batch batch_make(const sinew_lane_variant *lanes, const sinew_ener
 
 static inline sinew_kernel batch_kernel(batch *b, bool project)
 {
-    return (sinew_kernel){.group_count = b->group_count,
-                          .vertex = b->vertex,
-                          .data = b->data,
+    return (sinew_kernel){.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                           .x = b->x,
                           .p = b->p,
                           .g = b->g,

@@ -69,17 +69,12 @@ static outcome run(const sinew_task *task, int operation, bool fans, const sinew
     const sinew_energy_ops *ops = task->batch->ops;
     const size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     outcome out = {0, array_of(4 * (size_t)task->chunk->slot_count), array_of(9 * lanes)};
-    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_groups groups = sinew_batch_groups(task->batch, task->chunk);
     if (!fans)
-        kernel.threes = kernel.twos = 0;
-    kernel.x = kernel.p = x;
-    kernel.g = out.g;
-    kernel.u = out.u;
-    kernel.tangent = tangent;
-    kernel.weights = weights;
-    kernel.project = true;
-    kernel.stretch_low = 0.5;
-    kernel.stretch_high = 1.5;
+        groups.threes = groups.twos = 0;
+    const sinew_kernel kernel = {.groups = groups, .x = x, .p = x, .g = out.g, .tangent = tangent, .project = true};
+    const sinew_reduced_kernel reduced = {
+        .groups = groups, .x = x, .g = out.g, .weights = weights, .u = out.u, .stretch_low = 0.5, .stretch_high = 1.5};
     if (operation == VALUE)
         out.value = ops->value(&kernel);
     if (operation == GRADIENT)
@@ -89,10 +84,10 @@ static outcome run(const sinew_task *task, int operation, bool fans, const sinew
         ops->product(&kernel);
     }
     if (operation == PROJECT && ops->local_project)
-        ops->local_project(&kernel);
+        ops->local_project(&reduced);
     if (operation == PROX && ops->local_prox) {
-        ops->stiffness(&kernel);
-        ops->local_prox(&kernel);
+        ops->stiffness(&reduced);
+        ops->local_prox(&reduced);
     }
     return out;
 }

@@ -102,9 +102,9 @@ static void prepare_lane(sample *s, int lane)
     s->volume[lane] = s->n == 4 ? fabs(reference_det(Dm)) / 6 : 1;
 }
 
-static sinew_kernel kernel_of(const sample *s)
+static sinew_groups groups_of(const sample *s)
 {
-    return (sinew_kernel){.group_count = 1, .vertex = s->vertex, .data = s->data, .x = s->x};
+    return (sinew_groups){.count = 1, .vertex = s->vertex, .data = s->data};
 }
 
 /* (D D^T)^-1, padded with ones */
@@ -135,7 +135,7 @@ static void make_sample(sample *s, const sinew_lane_variant *variant, int kind, 
         make_parameters(s, lane);
         prepare_lane(s, lane);
     }
-    sinew_kernel kernel = kernel_of(s);
+    sinew_reduced_kernel kernel = {.groups = groups_of(s), .x = s->x};
     kernel.rows = rows;
     s->ops->reduce(&kernel);
     kernel.weights = k;
@@ -199,7 +199,7 @@ static double psi_at(sample *s, int lane, const double *z, double *gradient)
     for (int other = 0; other < s->W; other++)
         s->data[other] = other == lane ? kept[lane] : 0;
     set_reduced(s, lane, z);
-    sinew_kernel kernel = kernel_of(s);
+    sinew_kernel kernel = {.groups = groups_of(s), .x = s->x};
     kernel.g = g;
     const double value = s->ops->gradient(&kernel);
     if (gradient)
@@ -406,7 +406,7 @@ static void check_stiffness(sample *s, uint32_t *seed)
     }
     for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++) {
         ALIGNED sinew_real k[WIDTH_MOST];
-        sinew_kernel kernel = kernel_of(s);
+        sinew_reduced_kernel kernel = {.groups = groups_of(s), .x = s->x};
         kernel.weights = k;
         kernel.stretch_low = ends[e][0];
         kernel.stretch_high = ends[e][1];
@@ -466,7 +466,7 @@ static void check_project_state(sample *s, state which, uint32_t *seed)
         make_z(s, which, seed, z[lane]);
         set_reduced(s, lane, z[lane]);
     }
-    sinew_kernel kernel = kernel_of(s);
+    sinew_reduced_kernel kernel = {.groups = groups_of(s), .x = s->x};
     kernel.g = g;
     s->ops->local_project(&kernel);
     for (int lane = 0; lane < s->W; lane++) {
@@ -575,7 +575,7 @@ static void check_prox_state(sample *s, state which, double factor, uint32_t *se
         for (int i = 0; i < m; i++)
             u[dual_of(s, i) * s->W + lane] = (sinew_real)(v[lane][i] - Dx[lane][i]);
     }
-    sinew_kernel kernel = kernel_of(s);
+    sinew_reduced_kernel kernel = {.groups = groups_of(s), .x = s->x};
     kernel.weights = w2;
     kernel.u = u;
     kernel.g = g;
@@ -638,7 +638,7 @@ static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool combin
     memcpy(kept, s->data, sizeof kept[0] * (size_t)s->W);
     for (int other = 0; other < s->W; other++)
         s->data[other] = other == lane ? kept[lane] : 0;
-    sinew_kernel kernel = kernel_of(s);
+    sinew_kernel kernel = {.groups = groups_of(s), .x = s->x};
     kernel.x = xw;
     kernel.g = g;
     const double psi = s->ops->gradient(&kernel);
@@ -739,7 +739,7 @@ static void check_projection(sample *s, const projection *how, uint32_t *seed)
         x_old[i] = i < 4 * s->n * s->W ? xw[i] - (sinew_real)(scale * 0.01 * (i % 3)) : 0;
     for (int lane = 0; lane < s->W; lane++)
         share[lane] = (sinew_real)how->share;
-    sinew_kernel kernel = kernel_of(s);
+    sinew_constrain_kernel kernel = {.groups = groups_of(s)};
     kernel.xw = xw;
     kernel.lambda = lambda;
     kernel.form = how->combined ? SINEW_FORM_COMBINED : SINEW_FORM_ROOT;
@@ -785,7 +785,7 @@ static void check_hard(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, hand[4 * VERTEX_MOST * WIDTH_MOST],
                                             lambda[2 * WIDTH_MOST] = {0};
-    sinew_kernel kernel = kernel_of(s);
+    sinew_constrain_kernel kernel = {.groups = groups_of(s)};
     kernel.xw = xw;
     kernel.lambda = lambda;
     kernel.stiffness = 1;
@@ -863,7 +863,7 @@ static void check_split(sample *s, uint32_t *seed)
                 x[lane][i] = (double)xw[4 * (4 * lane + i / 3) + i % 3];
                 w[lane][i / 3] = (double)xw[4 * (4 * lane + i / 3) + 3];
             }
-        sinew_kernel kernel = kernel_of(s);
+        sinew_constrain_kernel kernel = {.groups = groups_of(s)};
         kernel.xw = xw;
         kernel.lambda = lambda;
         kernel.stiffness = 1;
@@ -888,7 +888,7 @@ static void split_neo_hookean_follows_the_formula(void **unused)
 
 static void constrain_softly(sample *s, sinew_real *xw, sinew_real *lambda)
 {
-    sinew_kernel kernel = kernel_of(s);
+    sinew_constrain_kernel kernel = {.groups = groups_of(s)};
     kernel.xw = xw;
     kernel.lambda = lambda;
     kernel.stiffness = 1;

@@ -69,25 +69,25 @@ static void single_free(single *one)
     free(one->change);
 }
 
-static sinew_kernel single_kernel(single *one, bool exact)
+static sinew_vertex_kernel single_kernel(single *one, bool exact)
 {
-    return (sinew_kernel){.group_count = 1,
-                          .vertex = one->others,
-                          .data = one->data,
-                          .x = one->b.x,
-                          .first_visit = one->first_visit,
-                          .node = one->nodes,
-                          .exact = exact,
-                          .sum = one->sum,
-                          .step = one->step,
-                          .change = one->change};
+    return (sinew_vertex_kernel){.group_count = 1,
+                                 .others = one->others,
+                                 .data = one->data,
+                                 .x = one->b.x,
+                                 .first_visit = one->first_visit,
+                                 .node = one->nodes,
+                                 .exact = exact,
+                                 .sum = one->sum,
+                                 .step = one->step,
+                                 .change = one->change};
 }
 
 /* Gradient g[3] and block A[9] of the vertex; fillers must add nothing. */
 static void single_sum(single *one, bool exact, double g[3], double A[9])
 {
     static const int entry[9] = {3, 6, 7, 6, 4, 8, 7, 8, 5};
-    const sinew_kernel kernel = single_kernel(one, exact);
+    const sinew_vertex_kernel kernel = single_kernel(one, exact);
     memset(one->sum, 0, sizeof(sinew_real) * (size_t)(SINEW_VISIT_SUM * one->W));
     one->b.ops->vertex(&kernel);
     for (int i = 0; i < 3; i++)
@@ -102,7 +102,7 @@ static void single_sum(single *one, bool exact, double g[3], double A[9])
 /* psi with the vertex moved by d, less psi, by `vertex_change`. */
 static double single_change(single *one, const double d[3], double *noise)
 {
-    const sinew_kernel kernel = single_kernel(one, false);
+    const sinew_vertex_kernel kernel = single_kernel(one, false);
     memset(one->change, 0, sizeof(sinew_real) * (size_t)(2 * one->W));
     for (int i = 0; i < 3; i++)
         for (int l = 0; l < one->W; l++)

@@ -285,10 +285,39 @@ typedef struct sinew_energy_def {
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
+    bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
+                       they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
+                       Default true for energies over pairs, false for others */
 } sinew_energy_def;
 
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
 SINEW_API sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error);
+SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy);
+
+/* Changes of an energy while the world runs. Each takes effect with the next step, costs no more than it must
+ * (docs/embedding.md), and a refusal names the energy and leaves the world as it was. The changed world steps as one
+ * would that was made so from the start.
+ *
+ * New elements in place of all that it has, with everything that belongs to them, as `def` says; of the same kind and
+ * as transient or fixed as it is. */
+SINEW_API sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
+                                                 sinew_error *error);
+/* Switches elements off, or on again: `elements` [count], each once, or NULL for all of them. One that is off does
+ * nothing and keeps its number and place. */
+SINEW_API sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const int32_t *elements,
+                                           int32_t count, bool on, sinew_error *error);
+SINEW_API bool sinew_energy_is_on(const sinew_world *world, sinew_energy energy, int32_t element);
+/* A parameter by its name, e.g. "young": one value for all elements, or values [element_count]. */
+SINEW_API sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name,
+                                                  sinew_real value, sinew_error *error);
+SINEW_API sinew_status sinew_energy_set_element_parameters(sinew_world *world, sinew_energy energy, const char *name,
+                                                           const sinew_real *values, sinew_error *error);
+SINEW_API sinew_status sinew_energy_get_parameter(const sinew_world *world, sinew_energy energy, const char *name,
+                                                  int32_t element, sinew_real *value, sinew_error *error);
+/* Rest shapes of elements first .. first + count - 1 in place of the bodies' (creep, growth): rest
+ * [count * vertex_count * 3] m, the vertices as the def numbered them. Masses stay. */
+SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
+                                             const sinew_real *rest, sinew_error *error);
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);

@@ -73,6 +73,22 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
     return memory;
 }
 
+bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size)
+{
+    void **array = slot;
+    if (*array && count <= *room / size)
+        return true;
+    /* What has grown once will grow again. */
+    const size_t wanted = *array && count < SIZE_MAX / 2 ? count + count / 2 : count;
+    void *larger = sinew_allocate(allocator, wanted, size);
+    if (!larger)
+        return false;
+    sinew_release(allocator, *array);
+    *array = larger;
+    *room = wanted * size;
+    return true;
+}
+
 void sinew_release(const sinew_allocator *allocator, void *memory)
 {
     if (memory)

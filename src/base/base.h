@@ -17,6 +17,10 @@ void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size
 void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* zeroed */
 /* Copies `used` elements of the old block; frees it only on success. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
+/* Room for `count` things of `size` bytes in the array at `slot` (a pointer to the pointer), of which *room bytes are
+ * there; what was in a smaller array is lost. Arrays that are filled anew again and again soon need no memory. False
+ * without memory: the old array stays. */
+bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size);
 void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
 sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* fills in zero hooks; NULL is fine */
 

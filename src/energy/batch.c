@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool allocate_arrays(const sinew_allocator *allocator, sinew_batch *batch)
+static bool make_room(const sinew_allocator *allocator, sinew_batch *batch)
 {
-    size_t lanes = (size_t)batch->group_count * (size_t)batch->width;
-    size_t n = (size_t)batch->ops->info.vertex_count;
-    batch->vertex = sinew_allocate(allocator, lanes * n, sizeof(int32_t));
-    batch->data = sinew_allocate(allocator, lanes * (size_t)batch->ops->data_count, sizeof(sinew_real));
-    batch->element = sinew_allocate(allocator, lanes, sizeof(int32_t));
-    batch->place = sinew_allocate(allocator, (size_t)batch->element_count, sizeof(int32_t));
-    batch->particle = sinew_allocate(allocator, (size_t)batch->element_count * n, sizeof(int32_t));
-    return batch->vertex && batch->data && batch->element && batch->place && batch->particle;
+    const size_t lanes = (size_t)batch->group_count * (size_t)batch->width;
+    const size_t n = (size_t)batch->ops->info.vertex_count, count = (size_t)batch->element_count;
+    return sinew_make_room(allocator, &batch->vertex, &batch->vertex_room, lanes * n, sizeof(int32_t)) &&
+           sinew_make_room(allocator, &batch->data, &batch->data_room, lanes * (size_t)batch->ops->data_count,
+                           sizeof(sinew_real)) &&
+           sinew_make_room(allocator, &batch->element, &batch->element_room, lanes, sizeof(int32_t)) &&
+           sinew_make_room(allocator, &batch->place, &batch->place_room, count, sizeof(int32_t)) &&
+           sinew_make_room(allocator, &batch->particle, &batch->particle_room, count * n, sizeof(int32_t));
 }
 
 /* Copies one element into its lane; a filler keeps everything but the weight. */
@@ -110,50 +110,53 @@ static void count_groups(sinew_batch *batch, const sinew_plan *plan)
     }
 }
 
-sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width,
-                                const sinew_plan *plan, const int32_t *particles, const sinew_real *data,
-                                int32_t particle_count)
+sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width)
 {
     sinew_batch *batch = sinew_allocate_zero(allocator, 1, sizeof *batch);
-    int32_t *local = sinew_allocate(allocator, (size_t)particle_count, sizeof *local);
-    int32_t *stamp = sinew_allocate(allocator, (size_t)particle_count, sizeof *stamp);
-    bool good = batch && local && stamp;
-    if (good) {
+    if (batch) {
         batch->ops = ops;
         batch->width = width;
-        batch->element_count = plan->element_count;
-        batch->chunk_count = plan->chunk_count;
-        batch->chunks = sinew_allocate(allocator, (size_t)batch->chunk_count, sizeof *batch->chunks);
-        good = batch->chunks != NULL;
     }
-    if (good) {
-        count_groups(batch, plan);
-        good = allocate_arrays(allocator, batch);
-    }
-    if (good) {
-        memset(stamp, 0xff, (size_t)particle_count * sizeof *stamp);
-        for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
-            fill_chunk(batch, chunk, plan, particles, data, local, stamp);
-    }
-    sinew_release(allocator, local);
-    sinew_release(allocator, stamp);
-    if (good)
-        return batch;
-    sinew_batch_destroy(allocator, batch);
-    return NULL;
+    return batch;
+}
+
+bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, const sinew_plan *plan,
+                      const int32_t *particles, const sinew_real *data, int32_t particle_count, sinew_batch_work *work)
+{
+    const size_t limit = (size_t)particle_count, chunks = (size_t)plan->chunk_count;
+    batch->element_count = plan->element_count;
+    batch->chunk_count = plan->chunk_count;
+    batch->group_count = batch->slot_count = batch->off_count = 0;
+    batch->switchable = false;
+    batch->version++;
+    if (!sinew_make_room(allocator, &work->local, &work->local_room, limit, sizeof *work->local) ||
+        !sinew_make_room(allocator, &work->stamp, &work->stamp_room, limit, sizeof *work->stamp) ||
+        !sinew_make_room(allocator, &batch->chunks, &batch->chunk_room, chunks, sizeof *batch->chunks))
+        return false;
+    count_groups(batch, plan);
+    if (!make_room(allocator, batch))
+        return false;
+    memset(work->stamp, 0xff, limit * sizeof *work->stamp);
+    for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
+        fill_chunk(batch, chunk, plan, particles, data, work->local, work->stamp);
+    return true;
+}
+
+void sinew_batch_work_release(sinew_batch_work *work, const sinew_allocator *allocator)
+{
+    sinew_release(allocator, work->local);
+    sinew_release(allocator, work->stamp);
+    *work = (sinew_batch_work){0};
 }
 
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch)
 {
     if (!batch)
         return;
-    sinew_release(allocator, batch->vertex);
-    sinew_release(allocator, batch->data);
-    sinew_release(allocator, batch->element);
-    sinew_release(allocator, batch->place);
-    sinew_release(allocator, batch->particle);
-    sinew_release(allocator, batch->chunks);
-    sinew_release(allocator, batch);
+    void *arrays[] = {batch->vertex, batch->data,      batch->element, batch->place, batch->particle,
+                      batch->chunks, batch->on_weight, batch->off,     batch};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
 }
 
 void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
@@ -172,11 +175,90 @@ void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
     }
 }
 
+/* The chunk that holds a group; chunks follow each other. */
+static const sinew_chunk *chunk_of(const sinew_batch *batch, int32_t group)
+{
+    int32_t low = 0, high = batch->chunk_count - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low + 1) / 2;
+        if (batch->chunks[middle].first_group <= group)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return &batch->chunks[low];
+}
+
+void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles)
+{
+    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
+    const size_t place = (size_t)batch->place[element], group = place / W;
+    const sinew_chunk *chunk = chunk_of(batch, (int32_t)group);
+    for (size_t a = 0; a < n; a++)
+        particles[a] =
+            batch->particle[chunk->first_slot + batch->vertex[(group * n + a) * W + place % W] / SINEW_POINT];
+}
+
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
     for (size_t d = 0; d < D; d++)
         data[d] = batch->data[(place / W * D + d) * W + place % W];
+}
+
+void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data)
+{
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
+    const bool off = sinew_batch_is_off(batch, element);
+    for (size_t d = 0; d < D; d++)
+        batch->data[(place / W * D + d) * W + place % W] = data[d];
+    if (batch->switchable)
+        batch->on_weight[element] = data[0];
+    if (off)
+        batch->data[place / W * D * W + place % W] = 0;
+    batch->version++;
+}
+
+static sinew_real *weight_of(const sinew_batch *batch, int32_t element)
+{
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
+    return &batch->data[place / W * D * W + place % W];
+}
+
+bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator)
+{
+    if (batch->switchable)
+        return true;
+    if (!sinew_make_room(allocator, &batch->on_weight, &batch->on_room, (size_t)batch->element_count,
+                         sizeof *batch->on_weight) ||
+        !sinew_make_room(allocator, &batch->off, &batch->off_room, (size_t)batch->element_count, 1))
+        return false;
+    memset(batch->off, 0, (size_t)batch->element_count);
+    for (int32_t e = 0; e < batch->element_count; e++)
+        batch->on_weight[e] = *weight_of(batch, e);
+    batch->switchable = true;
+    return true;
+}
+
+void sinew_batch_switch(sinew_batch *batch, int32_t element, bool on)
+{
+    batch->off_count += (on ? 0 : 1) - batch->off[element];
+    batch->off[element] = !on;
+    *weight_of(batch, element) = on ? batch->on_weight[element] : 0;
+    batch->version++;
+}
+
+bool sinew_batch_is_off(const sinew_batch *batch, int32_t element)
+{
+    return batch->switchable && batch->off[element];
+}
+
+void sinew_batch_show_all(sinew_batch *batch, bool all)
+{
+    for (int32_t e = 0; batch->off_count > 0 && e < batch->element_count; e++)
+        if (batch->off[e])
+            *weight_of(batch, e) = all ? batch->on_weight[e] : 0;
+    batch->version += batch->off_count > 0;
 }
 
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
@@ -187,12 +269,13 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
         for (size_t c = 0; c < 3; c++)
             batch->data[(group * D + slot + c) * W + lane] = targets[3 * (size_t)e + c];
     }
+    batch->version++;
 }
 
-sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chunk)
+sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     const size_t lanes = (size_t)chunk->first_group * (size_t)batch->width;
-    return (sinew_kernel){.group_count = chunk->group_count,
+    return (sinew_groups){.count = chunk->group_count,
                           .threes = chunk->fan_groups[2],
                           .twos = chunk->fan_groups[1],
                           .vertex = batch->vertex + lanes * (size_t)batch->ops->info.vertex_count,

@@ -10,6 +10,10 @@
  *
  * The groups of a chunk: first those of its fans of three, three groups of W fans, then of two, then single elements.
  * Each of the three ends with a group that may not be full.
+ *
+ * A batch is where the numbers of elements are kept: other orders of the same elements (sweeps, visits) are filled from
+ * it by sinew_batch_element, and again when its version has changed. An element that is switched off has weight zero,
+ * as fillers have, and keeps its place in every order.
  */
 #ifndef SINEW_BATCH_H
 #define SINEW_BATCH_H
@@ -34,22 +38,49 @@ typedef struct sinew_batch {
     int32_t *place;    /* [element_count] group * W + lane of each of the caller's elements */
     int32_t *particle; /* [slot_count] */
     sinew_chunk *chunks;
+    bool transient;        /* its elements are in no factor and no fixed colouring (objective.h) */
+    uint32_t version;      /* changes whenever data do */
+    bool switchable;       /* the next three are there */
+    int32_t off_count;     /* elements that are switched off */
+    uint8_t *off;          /* [element_count] 1 where one is */
+    sinew_real *on_weight; /* [element_count] weights as they are while switched on */
+    size_t vertex_room, data_room, element_room, place_room, particle_room, chunk_room, off_room, on_room; /* bytes */
 } sinew_batch;
 
-/* particles [element_count][vertex_count] as the plan left them, data [element_count][data_count]; both copied. NULL
- * without memory. */
-sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width,
-                                const sinew_plan *plan, const int32_t *particles, const sinew_real *data,
-                                int32_t particle_count);
+/* Work space of sinew_batch_fill, kept by who fills a batch often. Zeroed is fine. */
+typedef struct sinew_batch_work {
+    int32_t *local, *stamp; /* [particle_count] */
+    size_t local_room, stamp_room;
+} sinew_batch_work;
+
+/* An empty batch, NULL without memory. */
+sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width);
+/* Takes over elements in place of those it has: particles [element_count][vertex_count] as the plan left them, each
+ * below particle_count, data [element_count][data_count]; both copied. False without memory: the batch is then to be
+ * filled again or destroyed. */
+bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, const sinew_plan *plan,
+                      const int32_t *particles, const sinew_real *data, int32_t particle_count, sinew_batch_work *work);
+void sinew_batch_work_release(sinew_batch_work *work, const sinew_allocator *allocator);
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 
 /* The elements as the caller numbered them: particles [element_count][vertex_count], a tet's in the plan's order. */
 void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
-/* data [data_count] of one of the caller's elements. */
+/* The same of one element, [vertex_count]. */
+void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles);
+/* data [data_count] of one of the caller's elements; weight zero where it is off. */
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data);
+/* New data of an element, which stays off if it is. */
+void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data);
+/* Elements can be switched after this; false without memory. */
+bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator);
+void sinew_batch_switch(sinew_batch *batch, int32_t element, bool on);
+bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
+/* Shows all elements as if they were on, or as they are again. What solvers prepare for must not depend on who is
+ * switched off at the time, so they prepare for all. */
+void sinew_batch_show_all(sinew_batch *batch, bool all);
 /* New targets [element_count][3] of a batch whose energy has a target slot. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
-/* The kernel arguments of one chunk: its groups; x, p and g are left to the caller. */
-sinew_kernel sinew_batch_kernel(const sinew_batch *batch, const sinew_chunk *chunk);
+/* The groups of one chunk, for a kernel. */
+sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk);
 
 #endif

@@ -41,7 +41,8 @@ KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex,
 }
 
 /* g . (x - x_old) */
-KERNEL_INLINE lane constrain_motion(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrained *c)
+KERNEL_INLINE lane constrain_motion(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
+                                    const constrained *c)
 {
     lane sum = lane_set(0);
     for (int a = 0; a < n; a++) {
@@ -59,8 +60,9 @@ typedef struct constrain_terms {
 } constrain_terms;
 
 /* dlambda / r is top / bottom. */
-KERNEL_INLINE void constrain_ratio(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrain_terms *t,
-                                   lane multiplier, bool damped, const constrained *c, lane *top, lane *bottom)
+KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
+                                   const constrain_terms *t, lane multiplier, bool damped, const constrained *c,
+                                   lane *top, lane *bottom)
 {
     lane sum = lane_set(0), k = t->k;
     *top = t->r * (-t->k * t->C - t->compliance * multiplier);
@@ -77,8 +79,8 @@ KERNEL_INLINE void constrain_ratio(const sinew_kernel *kernel, const int32_t *ve
 
 /* One constraint of the group, r times its gradient in c: moves lambda, and leaves dlambda / r in c. `weight` is 1 /
  * alpha; where it is zero (fillers) nothing happens; `hard` ignores the compliance. */
-KERNEL_INLINE void constrain_step(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
-                                  lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
+KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
+                                  lane C, lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
 {
     const lane zero = lane_set(0), one = lane_set(1), huge = lane_set(LANE_HUGE), multiplier = lane_load(lambda);
     const lane share = kernel->share ? lane_load(kernel->share + group * LANES) : one;
@@ -108,7 +110,8 @@ KERNEL_INLINE void constrain_change(const constrained *c, int a, lane dx[3])
 }
 
 /* Writes the particles where the step brings them. */
-KERNEL_INLINE void constrain_move(const sinew_kernel *kernel, const int32_t *vertex, int n, const constrained *c)
+KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
+                                  const constrained *c)
 {
     /* Points are written whole, but not by pairs, which may name a vertex twice. */
     const bool whole = !kernel->dx && n <= 4;
@@ -136,14 +139,14 @@ KERNEL_INLINE void constrain_follow(int n, constrained *c)
 }
 
 /* A constraint by itself: its step, then the move. */
-KERNEL_INLINE void constrain_apply(const sinew_kernel *kernel, int32_t group, const int32_t *vertex, int n, lane C,
-                                   lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
+KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
+                                   lane C, lane r, lane weight, bool hard, sinew_real *lambda, constrained *c)
 {
     constrain_step(kernel, group, vertex, n, C, r, weight, hard, lambda, c);
     constrain_move(kernel, vertex, n, c);
 }
 
-KERNEL_INLINE sinew_real *group_lambda(const sinew_kernel *kernel, int32_t group, int count)
+KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int32_t group, int count)
 {
     return kernel->lambda + (size_t)group * (size_t)(count * LANES);
 }

@@ -45,7 +45,7 @@ KERNEL_INLINE lane no_offset(const sinew_real *material)
 }
 
 /* The step of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus. */
-KERNEL_INLINE void tet_constrain_step(const sinew_kernel *kernel, int32_t group, int constraint_count,
+KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int32_t group, int constraint_count,
                                       const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
 {
     const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
@@ -62,48 +62,49 @@ KERNEL_INLINE void tet_constrain_step(const sinew_kernel *kernel, int32_t group,
     lane lower[6];
     load_lanes(data + TET_LOWER * LANES, 6, lower);
     constrain_gradient(P, lower, c);
-    constrain_step(kernel, group, group_vertex(kernel, group, 4), 4, whole ? psi : root,
+    constrain_step(kernel, group, group_vertex(&kernel->groups, group, 4), 4, whole ? psi : root,
                    whole ? lane_set(1) : lane_max(root, tiny), lane_load(data), false,
                    group_lambda(kernel, group, constraint_count), c);
 }
 
 /* Groups that share no vertex go a tile at a time, as in tet_evaluate. rotated: NULL, or goes before stress. */
-KERNEL_INLINE void tet_any_constrain(const sinew_kernel *kernel, int data_count, int constraint_count,
+KERNEL_INLINE void tet_any_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
                                      tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
 {
     const bool soft = kernel->compliance > 0;
     const int32_t step = kernel->apart ? TET_TILE : 1;
     constrained c[TET_TILE];
     lane F[TET_TILE][9], R[TET_TILE][9];
-    for (int32_t first = 0; first < kernel->group_count; first += step) {
-        const int32_t left = kernel->group_count - first, count = left < step ? left : step;
+    for (int32_t first = 0; first < kernel->groups.count; first += step) {
+        const int32_t left = kernel->groups.count - first, count = left < step ? left : step;
         for (int32_t k = 0; k < count; k++) {
             lane lower[6];
-            constrain_gather(kernel->xw, group_vertex(kernel, first + k, 4), 4, &c[k]);
-            load_lanes(group_data(kernel, first + k, data_count) + TET_LOWER * LANES, 6, lower);
+            constrain_gather(kernel->xw, group_vertex(&kernel->groups, first + k, 4), 4, &c[k]);
+            load_lanes(group_data(&kernel->groups, first + k, data_count) + TET_LOWER * LANES, 6, lower);
             constrain_deformation(&c[k], lower, F[k]);
         }
         if (rotated)
             sinew_polar3_tile(count, (const lane(*)[9])F, R);
         for (int32_t k = 0; k < count; k++) {
-            const sinew_real *data = group_data(kernel, first + k, data_count), *material = data + TET_MATERIAL * LANES;
+            const sinew_real *data = group_data(&kernel->groups, first + k, data_count),
+                             *material = data + TET_MATERIAL * LANES;
             lane P[9];
             const lane psi = rotated ? rotated(F[k], R[k], material, P) : stress(F[k], material, P);
             tet_constrain_step(kernel, first + k, constraint_count, data, psi, P, soft ? offset(material) : lane_set(0),
                                &c[k]);
         }
         for (int32_t k = 0; k < count; k++)
-            constrain_move(kernel, group_vertex(kernel, first + k, 4), 4, &c[k]);
+            constrain_move(kernel, group_vertex(&kernel->groups, first + k, 4), 4, &c[k]);
     }
 }
 
-KERNEL_INLINE void tet_constrain(const sinew_kernel *kernel, int data_count, int constraint_count, tet_stress *stress,
-                                 tet_offset *offset)
+KERNEL_INLINE void tet_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
+                                 tet_stress *stress, tet_offset *offset)
 {
     tet_any_constrain(kernel, data_count, constraint_count, stress, NULL, offset);
 }
 
-KERNEL_INLINE void tet_rotated_constrain(const sinew_kernel *kernel, int data_count, int constraint_count,
+KERNEL_INLINE void tet_rotated_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
                                          tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
 {
     tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);

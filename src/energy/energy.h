@@ -33,50 +33,72 @@
 #define SINEW_DATA_MAX    32
 #define SINEW_VISIT_SUM   9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
 
-/* One run of groups of one chunk. Pointers that an operation does not name are NULL. */
-typedef struct sinew_kernel {
-    int32_t group_count;
+/* A run of groups that lie one after the other: which elements a kernel works on. */
+typedef struct sinew_groups {
+    int32_t count;
     int32_t threes, twos;   /* the first of them are fans of three, the next of two (plan.h); multiples of 3 and of 2 */
-    const int32_t *vertex;  /* [group_count][vertex_count][W] */
-    const sinew_real *data; /* [group_count][data_count][W] */
-    const sinew_real *x;    /* [local vertex][4] m */
-    const sinew_real *p;    /* [local vertex][4] a direction (product) */
-    sinew_real *g;          /* [local vertex][4] accumulated into (gradient, product) */
-    sinew_real *tangent;    /* [group_count][tangent_count][W] written by linearise, read by product, hessian */
-    sinew_real *blocks;     /* [group_count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
-                               (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
-    bool project;           /* linearise: to the nearest positive semi-definite matrix; else exact */
+    const int32_t *vertex;  /* [count][vertex_count][W] */
+    const sinew_real *data; /* [count][data_count][W] */
+} sinew_groups;
 
-    /* Reduced coordinates z = D x (reduce, stiffness, local_project, local_prox). */
-    sinew_real *rows;    /* [group_count][row_count][vertex_count][W] written by reduce */
-    sinew_real *weights; /* [group_count][W] written by stiffness; read by local_prox: w^2 > 0 */
-    sinew_real *u;       /* [group_count][3 * row_count][W] local_prox: the scaled dual variable, updated */
+/* An operation takes one struct, that of its protocol: what it reads and where it leaves what it found. Pointers that
+ * an operation does not name are NULL. */
+
+/* Evaluating: psi and its derivatives on the groups of one chunk (value, gradient, linearise, product, hessian,
+ * determinants). */
+typedef struct sinew_kernel {
+    sinew_groups groups;
+    const sinew_real *x; /* [local vertex][4] m */
+    const sinew_real *p; /* [local vertex][4] a direction (product) */
+    sinew_real *g;       /* [local vertex][4] accumulated into (gradient, product) */
+    sinew_real *tangent; /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
+    sinew_real *blocks;  /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
+                            (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
+    bool project;        /* linearise: to the nearest positive semi-definite matrix; else exact */
+} sinew_kernel;
+
+/* Reduced coordinates z = D x on the groups of one chunk (reduce, stiffness, local_project, local_prox). */
+typedef struct sinew_reduced_kernel {
+    sinew_groups groups;
+    const sinew_real *x; /* [local vertex][4] m */
+    sinew_real *g;       /* [local vertex][4] accumulated into (local_project, local_prox) */
+    sinew_real *rows;    /* [groups.count][row_count][vertex_count][W] written by reduce */
+    sinew_real *weights; /* [groups.count][W] written by stiffness; read by local_prox: w^2 > 0 */
+    sinew_real *u;       /* [groups.count][3 * row_count][W] local_prox: the scaled dual variable, updated */
     double stretch_low, stretch_high; /* stiffness: the interval that a material is fitted over */
+} sinew_reduced_kernel;
 
-    /* Constraints (constrain): the elements of a group share no vertex, but for fillers, which repeat its first. */
+/* Constraints (constrain). The groups are without fans, and their vertex numbers are particles. The elements of a group
+ * share no vertex, but for fillers, which repeat its first. */
+typedef struct sinew_constrain_kernel {
+    sinew_groups groups;
     sinew_real *xw; /* [particle][4] positions, updated in place; the fourth number is the inverse mass (1/kg, 0 at
-                       pins); vertex numbers are particles */
+                       pins) */
     sinew_real *dx; /* NULL, or [particle][4]: changes are added here instead (Jacobi) */
-    const sinew_real *share; /* NULL, or [group_count][W]: factor of every change of an element (Jacobi) */
-    sinew_real *lambda;      /* [group_count][constraint_count][W] multipliers, updated */
+    const sinew_real *share; /* NULL, or [groups.count][W]: factor of every change of an element (Jacobi) */
+    sinew_real *lambda;      /* [groups.count][constraint_count][W] multipliers, updated */
     sinew_real compliance;   /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
     sinew_real stiffness;    /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
     const sinew_real *x_old; /* [particle][4] q_n, for damping; NULL without */
     sinew_real damping;      /* beta of XPBD (26), s: alpha_tilde beta / h */
     int32_t form;            /* SINEW_FORM_... */
     bool apart;              /* groups share no vertex with each other, or changes go to dx: they may be read ahead */
+} sinew_constrain_kernel;
 
-    /* Visits (vertex, vertex_change). A group is W nodes that share no element, a visit one node and one of its
-     * elements. The visits of a group follow each other; lanes without one repeat another with weight 0. Here vertex is
-     * [visit][other_count][W], the element's other particles, and data [visit][visit_data_count][W], both from visit
-     * 0; x holds all particles. */
+/* Visits (vertex, vertex_change). A group is W nodes that share no element, a visit one node and one of its elements.
+ * The visits of a group follow each other; lanes without one repeat another with weight 0. */
+typedef struct sinew_vertex_kernel {
+    int32_t group_count;
     const int32_t *first_visit; /* [group_count + 1] */
     const int32_t *node;        /* [group_count][W] SINEW_POINT times the particle */
+    const int32_t *others;      /* [visit][other_count][W] from visit 0: the element's other particles, likewise */
+    const sinew_real *data;     /* [visit][visit_data_count][W] from visit 0 */
+    const sinew_real *x;        /* [particle][4] m */
     bool exact;                 /* block: second derivatives, made definite; else the cheap bound */
     sinew_real *sum;            /* [group_count][SINEW_VISIT_SUM][W] vertex adds gradient and block */
     const sinew_real *step;     /* [group_count][3][W] vertex_change: how far each node would go, m */
     sinew_real *change;         /* [group_count][2][W] vertex_change adds: the change of psi, J; its round-off */
-} sinew_kernel;
+} sinew_vertex_kernel;
 
 /* Blocks of one node with which the quadratic at any x is nowhere below the energy as that node moves: then its minimum
  * is no higher than x, and nothing has to be checked. */
@@ -137,22 +159,22 @@ typedef struct sinew_energy_ops {
     /* Reduced coordinates, for projective methods and their relatives: z = D x has row_count rows, row r being the
      * 3-vector sum_a d[r][a] x_a. A tet's rows are the columns of F Q, Q a rotation of its rest
      * shape (tet.h), an edge's the one difference of its ends. */
-    int32_t row_count;                          /* 0: none */
-    void (*reduce)(const sinew_kernel *kernel); /* rows = d */
+    int32_t row_count;                                  /* 0: none */
+    void (*reduce)(const sinew_reduced_kernel *kernel); /* rows = d */
     /* weights = k such that psi = k/2 |z - proj z|^2 where the energy can project, else the k whose quadratic fits it
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. A projecting
      * energy may also only be bounded: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z) / k. */
-    void (*stiffness)(const sinew_kernel *kernel);
+    void (*stiffness)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
-    void (*local_project)(const sinew_kernel *kernel);
+    void (*local_project)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROX: with v = D x + u: z = argmin psi(z) + w^2/2 |z - v|^2, u = v - z, g += w^2 D^T (z - u - D x).
      * Returns nothing to the caller but u and g; psi is the element's whole energy, rest volume included. */
-    void (*local_prox)(const sinew_kernel *kernel);
+    void (*local_prox)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_CONSTRAINT: for each element in turn, C with psi = C^2 / (2 alpha) (+ const) and, thesis (4.27),
      * (4.28), dlambda = (-C - alpha~ lambda) / (sum w |grad C|^2 + alpha~),  x += stiffness w grad C dlambda,  lambda
      * += dlambda */
     int32_t constraint_count; /* multipliers of one element, the most over all forms; 0: none */
-    void (*constrain)(const sinew_kernel *kernel);
+    void (*constrain)(const sinew_constrain_kernel *kernel);
 
     /* SINEW_CAN_VERTEX: what an element means to one of its vertices. */
     int32_t other_count;      /* vertices of an element but one */
@@ -160,9 +182,9 @@ typedef struct sinew_energy_ops {
     /* Scalar code, run once a visit: out and others of the vertex number `node` of an element. */
     void (*visit)(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others);
     /* sum += gradient of psi by the node, and its 3x3 block of second derivatives, cheap or exact; semi-definite */
-    void (*vertex)(const sinew_kernel *kernel);
+    void (*vertex)(const sinew_vertex_kernel *kernel);
     /* change += psi with the node moved by step, less psi */
-    void (*vertex_change)(const sinew_kernel *kernel);
+    void (*vertex_change)(const sinew_vertex_kernel *kernel);
     uint32_t vertex_bounds; /* SINEW_BOUND_... */
 } sinew_energy_ops;
 

@@ -68,7 +68,7 @@ static double gradient(const sinew_kernel *kernel)
     return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
 }
 
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
@@ -87,7 +87,7 @@ KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], c
     block_add(sum->A, 2 * weight * dot3(b, b), weight * ratio, c);
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
         visit_run(kernel, 3, DATA_COUNT, true, material_exact);

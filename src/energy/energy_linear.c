@@ -57,8 +57,8 @@ static void linearise(const sinew_kernel *kernel)
 {
     const lane zero = lane_set(0), one = lane_set(1);
     const lane identity[9] = {one, zero, zero, zero, one, zero, zero, zero, one};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const lane ratio = lane_load(data + TET_MATERIAL * LANES);
         tet_tangent tangent;
         lane lower[6], Q[9], turned[9], W[9];
@@ -78,25 +78,25 @@ static void linearise(const sinew_kernel *kernel)
 }
 
 /* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is a line already. */
-static void stiffness(const sinew_kernel *kernel)
+static void stiffness(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         lane_store(kernel->weights + group * LANES, (2 + lane_load(data + TET_MATERIAL * LANES)) * lane_load(data));
     }
 }
 
 /* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y stays. */
-static void local_prox(const sinew_kernel *kernel)
+static void local_prox(const sinew_reduced_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), one = lane_set(1);
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const lane ratio = lane_load(data + TET_MATERIAL * LANES), w = lane_load(data);
         const lane w2 = lane_load(kernel->weights + group * LANES);
         const lane r = w2 / lane_select(lane_eq(w, zero), one, w), share = r / (2 + r);
         lane lower[6], Q[9], F[9], YQ[9], Y[9], Z[9], ZQ[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
         load_lanes(group_dual(kernel, group, 9), 9, YQ);
         for (int i = 0; i < 9; i++)
@@ -140,7 +140,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
     block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), turned);
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 3, DATA_COUNT, add);
 }

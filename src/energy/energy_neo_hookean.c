@@ -76,13 +76,13 @@ KERNEL_INLINE lane offset(const sinew_real *material)
 }
 
 /* C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha = 1/(l V) or hard, thesis (4.34), (4.35) */
-static void constrain_split(const sinew_kernel *kernel)
+static void constrain_split(const sinew_constrain_kernel *kernel)
 {
     const lane tiny = lane_set(LANE_EPSILON);
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 4);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
         sinew_real *lambda = group_lambda(kernel, group, CONSTRAINT_COUNT);
         const lane weight = lane_load(data), ratio = lane_load(data + TET_MATERIAL * LANES);
         constrained c;
@@ -126,7 +126,7 @@ KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material,
     return lane_select(near, shear + half * ratio * (growth * growth), plain);
 }
 
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
         constrain_split(kernel);
@@ -162,12 +162,12 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     return half * norm + pressed + squared;
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 3, VOLUME_DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
+static void vertex_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 3, VOLUME_DATA_COUNT, difference);
 }

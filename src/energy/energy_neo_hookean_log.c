@@ -79,7 +79,7 @@ KERNEL_INLINE lane stress_anywhere(const lane F[9], const sinew_real *material, 
     return lane_select(defined, psi, half * (norm3(F) - 3) + growth * (half * ratio * growth - 1));
 }
 
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress_anywhere, no_offset);
 }
@@ -118,12 +118,12 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     return lane_select(after, lane_select(before, change, lane_set(-LANE_HUGE)), lane_set((sinew_real)INFINITY));
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 3, VOLUME_DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
+static void vertex_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 3, VOLUME_DATA_COUNT, difference);
 }

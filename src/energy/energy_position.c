@@ -39,8 +39,8 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
 /* d = x - target; returns |d|^2 / 2 */
 KERNEL_INLINE lane offset(const sinew_kernel *kernel, int32_t group, lane d[3])
 {
-    const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-    lane_gather_point(kernel->x, group_vertex(kernel, group, 1), d);
+    const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+    lane_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
     for (int i = 0; i < 3; i++)
         d[i] -= lane_load(data + (DATA_TARGET + i) * LANES);
     return lane_set((sinew_real)0.5) * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -49,10 +49,10 @@ KERNEL_INLINE lane offset(const sinew_kernel *kernel, int32_t group, lane d[3])
 static double value(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         lane d[3];
         const lane psi = offset(kernel, group, d);
-        value_add(&sum, lane_load(group_data(kernel, group, DATA_COUNT)), psi);
+        value_add(&sum, lane_load(group_data(&kernel->groups, group, DATA_COUNT)), psi);
     }
     return value_total(&sum);
 }
@@ -60,13 +60,13 @@ static double value(const sinew_kernel *kernel)
 static double gradient(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const lane k = lane_load(group_data(kernel, group, DATA_COUNT));
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const lane k = lane_load(group_data(&kernel->groups, group, DATA_COUNT));
         lane d[3];
         const lane psi = offset(kernel, group, d);
         for (int i = 0; i < 3; i++)
             d[i] *= k;
-        lane_scatter_point(kernel->g, group_vertex(kernel, group, 1), d);
+        lane_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), d);
         value_add(&sum, k, psi);
     }
     return value_total(&sum);
@@ -74,14 +74,15 @@ static double gradient(const sinew_kernel *kernel)
 
 static void linearise(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++)
-        lane_store(group_tangent(kernel, group, TANGENT_COUNT), lane_load(group_data(kernel, group, DATA_COUNT)));
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        lane_store(group_tangent(kernel, group, TANGENT_COUNT),
+                   lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 static void product(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const int32_t *vertex = group_vertex(kernel, group, 1);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
         const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
         lane f[3];
         lane_gather_point(kernel->p, vertex, f);
@@ -93,23 +94,23 @@ static void product(const sinew_kernel *kernel)
 
 static void hessian(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
         for (int i = 0; i < 9; i++)
             lane_store(group_blocks(kernel, group, 1) + i * LANES, i % 4 == 0 ? k : lane_set(0));
     }
 }
 
-static void reduce(const sinew_kernel *kernel)
+static void reduce(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++)
+    for (int32_t group = 0; group < kernel->groups.count; group++)
         lane_store(kernel->rows + group * LANES, lane_set(1));
 }
 
-static void stiffness(const sinew_kernel *kernel)
+static void stiffness(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(kernel, group, DATA_COUNT)));
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 KERNEL_INLINE void load_target(const sinew_real *data, lane t[3])
@@ -118,24 +119,24 @@ KERNEL_INLINE void load_target(const sinew_real *data, lane t[3])
 }
 
 /* g += k target */
-static void local_project(const sinew_kernel *kernel)
+static void local_project(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         lane t[3];
         load_target(data, t);
         for (int i = 0; i < 3; i++)
             t[i] *= lane_load(data);
-        lane_scatter_point(kernel->g, group_vertex(kernel, group, 1), t);
+        lane_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), t);
     }
 }
 
 /* z = (k target + w2 y) / (k + w2) */
-static void local_prox(const sinew_kernel *kernel)
+static void local_prox(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 1);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
         const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
         const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
         lane x[3], y[3], z[3], t[3], f[3];
@@ -150,13 +151,13 @@ static void local_prox(const sinew_kernel *kernel)
 }
 
 /* C = |x - target|, alpha = 1/k */
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_ROOT_TINY);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 1);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
         constrained c;
         lane t[3], squared = lane_set(0);
         constrain_gather(kernel->xw, vertex, 1, &c);
@@ -202,12 +203,12 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     return linear + square;
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 0, DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
+static void vertex_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 0, DATA_COUNT, difference);
 }

@@ -79,10 +79,10 @@ static double value(const sinew_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5);
     value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         lane d[3];
-        const lane stretch = edge(kernel->x, group_vertex(kernel, group, 2), d) - lane_load(data + LANES);
+        const lane stretch = edge(kernel->x, group_vertex(&kernel->groups, group, 2), d) - lane_load(data + LANES);
         value_add(&sum, lane_load(data), half * stretch * stretch);
     }
     return value_total(&sum);
@@ -92,9 +92,9 @@ static double gradient(const sinew_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5);
     value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 2);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         const lane k = lane_load(data);
         lane d[3];
         const lane l = edge(kernel->x, vertex, d), stretch = l - lane_load(data + LANES);
@@ -110,11 +110,11 @@ static double gradient(const sinew_kernel *kernel)
 static void linearise(const sinew_kernel *kernel)
 {
     const lane zero = lane_set(0), one = lane_set(1);
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const lane k = lane_load(data), L = lane_load(data + LANES);
         lane n[3];
-        const lane l = edge(kernel->x, group_vertex(kernel, group, 2), n);
+        const lane l = edge(kernel->x, group_vertex(&kernel->groups, group, 2), n);
         const lane divisor = lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             n[i] /= divisor;
@@ -134,8 +134,8 @@ static void linearise(const sinew_kernel *kernel)
 
 static void product(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const int32_t *vertex = group_vertex(kernel, group, 2);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         lane H[TANGENT_COUNT], d[3];
         load_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
         gather_edge(kernel->p, vertex, d);
@@ -148,7 +148,7 @@ static void product(const sinew_kernel *kernel)
 static void hessian(const sinew_kernel *kernel)
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         sinew_real *blocks = group_blocks(kernel, group, 3);
         lane H[TANGENT_COUNT];
         load_lanes(group_tangent(kernel, group, TANGENT_COUNT), TANGENT_COUNT, H);
@@ -160,26 +160,26 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
-static void reduce(const sinew_kernel *kernel)
+static void reduce(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         lane_store(kernel->rows + (2 * (size_t)group) * LANES, lane_set(-1));
         lane_store(kernel->rows + (2 * (size_t)group + 1) * LANES, lane_set(1));
     }
 }
 
-static void stiffness(const sinew_kernel *kernel)
+static void stiffness(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(kernel, group, DATA_COUNT)));
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 /* g += k D^T p, p the vector of length L along the edge */
-static void local_project(const sinew_kernel *kernel)
+static void local_project(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 2);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         lane d[3];
         const lane l = edge(kernel->x, vertex, d);
         const lane pull = lane_load(data) * lane_load(data + LANES) / lane_max(l, lane_set(LANE_ROOT_TINY));
@@ -190,11 +190,11 @@ static void local_project(const sinew_kernel *kernel)
 }
 
 /* z = (k L + w2 |y|) / (k + w2) along y; along x where y has no direction */
-static void local_prox(const sinew_kernel *kernel)
+static void local_prox(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 2);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
         lane d[3], y[3], f[3];
         edge(kernel->x, vertex, d);
@@ -218,17 +218,17 @@ typedef struct plain_group {
     lane a[4], b[4], step;
 } plain_group;
 
-KERNEL_INLINE void plain_gather(const sinew_kernel *kernel, int32_t group, plain_group *p)
+KERNEL_INLINE void plain_gather(const sinew_constrain_kernel *kernel, int32_t group, plain_group *p)
 {
-    const int32_t *vertex = group_vertex(kernel, group, 2);
+    const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
     lane_gather_four(kernel->xw, vertex, p->a);
     lane_gather_four(kernel->xw, vertex + LANES, p->b);
 }
 
-KERNEL_INLINE void plain_step(const sinew_kernel *kernel, int32_t group, plain_group *p)
+KERNEL_INLINE void plain_step(const sinew_constrain_kernel *kernel, int32_t group, plain_group *p)
 {
     const lane zero = lane_set(0), c = lane_set(kernel->compliance);
-    const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
     const lane k = lane_load(data), L = lane_load(data + LANES);
     sinew_real *multiplier = group_lambda(kernel, group, 1);
     const lane lambda = lane_load(multiplier);
@@ -240,9 +240,9 @@ KERNEL_INLINE void plain_step(const sinew_kernel *kernel, int32_t group, plain_g
     lane_store(multiplier, lambda + p->step * l);
 }
 
-KERNEL_INLINE void plain_move(const sinew_kernel *kernel, int32_t group, const plain_group *p)
+KERNEL_INLINE void plain_move(const sinew_constrain_kernel *kernel, int32_t group, const plain_group *p)
 {
-    const int32_t *vertex = group_vertex(kernel, group, 2);
+    const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
     const lane back = p->step * p->a[3], forth = p->step * p->b[3];
     lane a[4] = {p->a[0], p->a[1], p->a[2], p->a[3]}, b[4] = {p->b[0], p->b[1], p->b[2], p->b[3]};
     for (int i = 0; i < 3; i++) {
@@ -255,7 +255,7 @@ KERNEL_INLINE void plain_move(const sinew_kernel *kernel, int32_t group, const p
 }
 
 /* Groups that share no particle. Root and division take long: the one before is moved while they are under way. */
-KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t first, int32_t count)
+KERNEL_INLINE void constrain_plain(const sinew_constrain_kernel *kernel, int32_t first, int32_t count)
 {
     plain_group now, next;
     plain_gather(kernel, first, &now);
@@ -271,11 +271,11 @@ KERNEL_INLINE void constrain_plain(const sinew_kernel *kernel, int32_t first, in
 
 /* C = |x1 - x0| - L, alpha = 1/k, with everything that a sweep may ask for. A call of its own: inlined, it would take
  * the registers of the common case. */
-static __attribute__((noinline)) void constrain_any(const sinew_kernel *kernel, int32_t group)
+static __attribute__((noinline)) void constrain_any(const sinew_constrain_kernel *kernel, int32_t group)
 {
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-    const int32_t *vertex = group_vertex(kernel, group, 2);
+    const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+    const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
     constrained c;
     constrain_gather(kernel->xw, vertex, 2, &c);
     lane d[3], squared = lane_set(0);
@@ -293,11 +293,11 @@ static __attribute__((noinline)) void constrain_any(const sinew_kernel *kernel, 
                     group_lambda(kernel, group, 1), &c);
 }
 
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     const bool plain = !kernel->dx && !kernel->x_old && kernel->form != SINEW_FORM_ENERGY;
-    const int32_t together = kernel->apart ? kernel->group_count : 1;
-    for (int32_t group = 0; group < kernel->group_count; group += plain ? together : 1)
+    const int32_t together = kernel->apart ? kernel->groups.count : 1;
+    for (int32_t group = 0; group < kernel->groups.count; group += plain ? together : 1)
         if (plain)
             constrain_plain(kernel, group, together);
         else
@@ -348,12 +348,12 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     return half * longer * (sum - 2 * L);
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 1, DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
+static void vertex_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 1, DATA_COUNT, difference);
 }

@@ -71,7 +71,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
         tet_visit_bound(v, F, b, lane_set(2), lane_max(lane_load(v->data + TET_MATERIAL * LANES), lane_set(0)), sum);
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 3, DATA_COUNT, add);
 }

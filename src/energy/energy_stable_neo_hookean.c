@@ -89,12 +89,12 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     return half * SHEAR * (norm - lane_log(1 + norm / (s.norm + 1))) + pressed + squared;
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 3, VOLUME_NORM_DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
+static void vertex_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 3, VOLUME_NORM_DATA_COUNT, difference);
 }

@@ -72,33 +72,33 @@ static double gradient(const sinew_kernel *kernel)
     return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
 }
 
-static void stiffness(const sinew_kernel *kernel)
+static void stiffness(const sinew_reduced_kernel *kernel)
 {
     tet_weight_stiffness(kernel, DATA_COUNT);
 }
 
 /* g += w D^T R */
-static void local_project(const sinew_kernel *kernel)
+static void local_project(const sinew_reduced_kernel *kernel)
 {
     lane F[TET_TILE][9], R[TET_TILE][9];
     tet_tile tile;
-    for (int32_t first = 0; first < kernel->group_count; first += tile.count) {
-        tile = tet_tile_at(kernel, first);
-        tet_gather_tile(kernel, &tile, DATA_COUNT, F);
+    for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
+        tile = tet_tile_at(&kernel->groups, first);
+        tet_gather_tile(&kernel->groups, kernel->x, &tile, DATA_COUNT, F);
         sinew_polar3_tile(tile.count, (const lane(*)[9])F, R);
-        tet_scatter_tile(kernel, &tile, DATA_COUNT, true, (const lane(*)[9])R);
+        tet_scatter_tile(&kernel->groups, kernel->g, &tile, DATA_COUNT, true, (const lane(*)[9])R);
     }
 }
 
 /* min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R it is Z = (w R + w2 Y) / (w + w2), and what is
  * left, |R - Y|^2 times a constant, is least for the rotation nearest to Y. */
-static void local_prox(const sinew_kernel *kernel)
+static void local_prox(const sinew_reduced_kernel *kernel)
 {
     lane F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
     tet_tile tile;
-    for (int32_t first = 0; first < kernel->group_count; first += tile.count) {
-        tile = tet_tile_at(kernel, first);
-        tet_gather_tile(kernel, &tile, DATA_COUNT, F);
+    for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
+        tile = tet_tile_at(&kernel->groups, first);
+        tet_gather_tile(&kernel->groups, kernel->x, &tile, DATA_COUNT, F);
         for (int32_t k = 0; k < tile.count; k++) {
             load_lanes(group_dual(kernel, first + k, 9), 9, Y[k]);
             for (int i = 0; i < 9; i++)
@@ -106,17 +106,17 @@ static void local_prox(const sinew_kernel *kernel)
         }
         sinew_polar3_tile(tile.count, (const lane(*)[9])Y, R);
         for (int32_t k = 0; k < tile.count; k++) {
-            const sinew_real *data = group_data(kernel, first + k, DATA_COUNT);
+            const sinew_real *data = group_data(&kernel->groups, first + k, DATA_COUNT);
             const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + (first + k) * LANES));
             for (int i = 0; i < 9; i++)
                 R[k][i] = Y[k][i] + share * (R[k][i] - Y[k][i]);
             tet_prox_dual(kernel, first + k, data, F[k], Y[k], R[k], F[k]);
         }
-        tet_scatter_tile(kernel, &tile, DATA_COUNT, false, (const lane(*)[9])F);
+        tet_scatter_tile(&kernel->groups, kernel->g, &tile, DATA_COUNT, false, (const lane(*)[9])F);
     }
 }
 
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
 }
@@ -134,7 +134,7 @@ KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], c
     }
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
         visit_run(kernel, 3, DATA_COUNT, true, material_exact);

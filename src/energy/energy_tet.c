@@ -104,7 +104,7 @@ KERNEL_INLINE void apply(const sinew_real *tangent, const lane M[9], lane N[9])
 
 KERNEL_INLINE void product_fan(const sinew_kernel *kernel, int32_t first, int fan)
 {
-    const int32_t *vertex = group_vertex(kernel, first, 4);
+    const int32_t *vertex = group_vertex(&kernel->groups, first, 4);
     lane D[SINEW_FAN][9];
     tet_gather_fan(kernel->p, vertex, fan, D);
 #pragma GCC unroll 3
@@ -125,11 +125,11 @@ KERNEL_INLINE void product_fan(const sinew_kernel *kernel, int32_t first, int fa
 void sinew_tet_product(const sinew_kernel *kernel)
 {
     int32_t group = 0;
-    for (; group < kernel->threes; group += 3)
+    for (; group < kernel->groups.threes; group += 3)
         product_fan(kernel, group, 3);
-    for (; group < kernel->threes + kernel->twos; group += 2)
+    for (; group < kernel->groups.threes + kernel->groups.twos; group += 2)
         product_fan(kernel, group, 2);
-    for (; group < kernel->group_count; group++)
+    for (; group < kernel->groups.count; group++)
         product_fan(kernel, group, 1);
 }
 
@@ -171,7 +171,7 @@ KERNEL_INLINE void add_block(lane sum[9], const lane K[9], bool transposed)
 
 void sinew_tet_hessian(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TET_TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 10);
         lane U[9], W[9], row[4][9]; /* row[a] = sum of K_ab over b = 1..3; row[0] of those */

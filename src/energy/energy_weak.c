@@ -101,10 +101,10 @@ KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real
 static double value(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         lane C[3], f[3];
-        separation(kernel->x, group_vertex(kernel, group, 8), data + DATA_WEIGHTS * LANES, C);
+        separation(kernel->x, group_vertex(&kernel->groups, group, 8), data + DATA_WEIGHTS * LANES, C);
         pull(data + DATA_K * LANES, C, f);
         value_add(&sum, lane_load(data), lane_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
     }
@@ -114,9 +114,9 @@ static double value(const sinew_kernel *kernel)
 static double gradient(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 8);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
         const lane scale = lane_load(data);
         lane C[3], f[3];
         separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
@@ -131,8 +131,8 @@ static double gradient(const sinew_kernel *kernel)
 
 static void linearise(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         for (int a = 0; a < 8; a++)
             lane_store(tangent + a * LANES, lane_load(data + (DATA_WEIGHTS + a) * LANES));
@@ -143,9 +143,9 @@ static void linearise(const sinew_kernel *kernel)
 
 static void product(const sinew_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 8);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
         lane C[3], f[3];
         separation(kernel->p, vertex, tangent, C);
         pull(tangent + TANGENT_K * LANES, C, f);
@@ -156,7 +156,7 @@ static void product(const sinew_kernel *kernel)
 static void hessian(const sinew_kernel *kernel)
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    for (int32_t group = 0; group < kernel->group_count; group++) {
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 36);
         lane w[8], K[6];
@@ -169,29 +169,29 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
-static void reduce(const sinew_kernel *kernel)
+static void reduce(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++)
+    for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int a = 0; a < 8; a++)
             lane_store(kernel->rows + (8 * (size_t)group + (size_t)a) * LANES,
-                       lane_load(group_data(kernel, group, DATA_COUNT) + (DATA_WEIGHTS + a) * LANES));
+                       lane_load(group_data(&kernel->groups, group, DATA_COUNT) + (DATA_WEIGHTS + a) * LANES));
 }
 
 /* k = max(kn, kt): psi where both are equal, a bound from above where not (energy.h) */
-static void stiffness(const sinew_kernel *kernel)
+static void stiffness(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         lane_store(kernel->weights + group * LANES, lane_load(data) * lane_load(data + DATA_K_MOST * LANES));
     }
 }
 
 /* g += D^T (k C - K C) */
-static void local_project(const sinew_kernel *kernel)
+static void local_project(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 8);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
         const lane scale = lane_load(data), k = lane_load(data + DATA_K_MOST * LANES);
         lane C[3], f[3];
         separation(kernel->x, vertex, data + DATA_WEIGHTS * LANES, C);
@@ -203,11 +203,11 @@ static void local_project(const sinew_kernel *kernel)
 }
 
 /* (K + w2 1) z = w2 y, by the cofactors of the symmetric 3x3 matrix */
-static void local_prox(const sinew_kernel *kernel)
+static void local_prox(const sinew_reduced_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 8);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
         const lane w2 = row_weight(kernel, group, lane_load(data));
         const lane one = lane_set(1), shift = lane_select(lane_eq(w2, lane_set(0)), one, w2);
         lane K[6], C[3], y[3], f[3];
@@ -227,13 +227,13 @@ static void local_prox(const sinew_kernel *kernel)
 }
 
 /* C = sqrt(c^T K c / k), a length, alpha = 1/k */
-static void constrain(const sinew_kernel *kernel)
+static void constrain(const sinew_constrain_kernel *kernel)
 {
     const lane tiny = lane_set(LANE_TINY), zero = lane_set(0);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(kernel, group, 8);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
         const lane k = lane_load(data + DATA_K_MOST * LANES);
         constrained c;
         lane apart[3] = {zero, zero, zero}, f[3], w[8];
@@ -314,12 +314,12 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     return linear + square;
 }
 
-static void vertex(const sinew_kernel *kernel)
+static void vertex(const sinew_vertex_kernel *kernel)
 {
     visit_vertex(kernel, 7, VISIT_DATA_COUNT, add);
 }
 
-static void vertex_change(const sinew_kernel *kernel)
+static void vertex_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 7, VISIT_DATA_COUNT, difference);
 }

@@ -61,15 +61,15 @@ KERNEL_INLINE double value_total(const value_sum *sum)
     return total;
 }
 
-/* The groups of a kernel, one after the other. */
-KERNEL_INLINE const int32_t *group_vertex(const sinew_kernel *kernel, int32_t group, int vertex_count)
+/* The groups of a run, one after the other. */
+KERNEL_INLINE const int32_t *group_vertex(const sinew_groups *groups, int32_t group, int vertex_count)
 {
-    return kernel->vertex + (size_t)group * (size_t)(vertex_count * LANES);
+    return groups->vertex + (size_t)group * (size_t)(vertex_count * LANES);
 }
 
-KERNEL_INLINE const sinew_real *group_data(const sinew_kernel *kernel, int32_t group, int data_count)
+KERNEL_INLINE const sinew_real *group_data(const sinew_groups *groups, int32_t group, int data_count)
 {
-    return kernel->data + (size_t)group * (size_t)(data_count * LANES);
+    return groups->data + (size_t)group * (size_t)(data_count * LANES);
 }
 
 KERNEL_INLINE sinew_real *group_tangent(const sinew_kernel *kernel, int32_t group, int tangent_count)

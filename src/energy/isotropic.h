@@ -85,10 +85,10 @@ KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 KERNEL_INLINE void isotropic_linearise(const sinew_kernel *kernel, int data_count, isotropic_curvature *curvature)
 {
     const lane half = lane_set((sinew_real)0.5);
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         lane lower[6], F[9], U[9], sigma[3], V[9], W[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         sinew_svd3(F, U, sigma, V);
         isotropic_eigen eigen;
         curvature(sigma, data + TET_MATERIAL * LANES, &eigen);

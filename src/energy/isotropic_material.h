@@ -18,12 +18,12 @@ static inline void material_linearise(const sinew_kernel *kernel)
     isotropic_linearise(kernel, DATA_COUNT, curvature);
 }
 
-static inline void material_stiffness(const sinew_kernel *kernel)
+static inline void material_stiffness(const sinew_reduced_kernel *kernel)
 {
     tet_fit_stiffness(kernel, DATA_COUNT, stress);
 }
 
-static inline void material_prox(const sinew_kernel *kernel)
+static inline void material_prox(const sinew_reduced_kernel *kernel)
 {
     isotropic_prox(kernel, DATA_COUNT, stress, curvature);
 }

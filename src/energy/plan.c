@@ -237,18 +237,25 @@ int32_t sinew_plan_chunk(const sinew_plan *plan, int32_t chunk)
     return rest < SINEW_CHUNK_ELEMENTS ? rest : SINEW_CHUNK_ELEMENTS;
 }
 
-bool sinew_plan_create(sinew_plan *plan, const sinew_allocator *allocator, int32_t element_count, int32_t n,
-                       int32_t particle_count, bool tets, int32_t *particles)
+static bool make_room(sinew_plan *plan, const sinew_allocator *allocator, int32_t particle_count)
 {
-    *plan = (sinew_plan){.element_count = element_count,
-                         .chunk_count = (element_count + SINEW_CHUNK_ELEMENTS - 1) / SINEW_CHUNK_ELEMENTS};
-    plan->order = sinew_allocate(allocator, (size_t)element_count, sizeof *plan->order);
-    plan->fans = sinew_allocate_zero(allocator, (size_t)plan->chunk_count, sizeof *plan->fans);
-    int32_t *work = sinew_allocate(allocator, (size_t)particle_count + 1, sizeof *work);
+    return sinew_make_room(allocator, &plan->order, &plan->order_room, (size_t)plan->element_count,
+                           sizeof *plan->order) &&
+           sinew_make_room(allocator, &plan->fans, &plan->fan_room, (size_t)plan->chunk_count, sizeof *plan->fans) &&
+           sinew_make_room(allocator, &plan->work, &plan->work_room, (size_t)particle_count + 1, sizeof *plan->work);
+}
+
+bool sinew_plan_make(sinew_plan *plan, const sinew_allocator *allocator, int32_t element_count, int32_t n,
+                     int32_t particle_count, bool tets, int32_t *particles)
+{
+    plan->element_count = element_count;
+    plan->chunk_count = (element_count + SINEW_CHUNK_ELEMENTS - 1) / SINEW_CHUNK_ELEMENTS;
     chunk_draft *draft = tets ? sinew_allocate(allocator, 1, sizeof *draft) : NULL;
-    const bool good = plan->order && plan->fans && work && (draft || !tets);
-    if (good)
-        sinew_order_by_lowest(particles, element_count, n, particle_count, work, plan->order);
+    const bool good = make_room(plan, allocator, particle_count) && (draft || !tets);
+    if (good) {
+        memset(plan->fans, 0, (size_t)plan->chunk_count * sizeof *plan->fans);
+        sinew_order_by_lowest(particles, element_count, n, particle_count, plan->work, plan->order);
+    }
     for (int32_t chunk = 0; good && chunk < plan->chunk_count; chunk++) {
         const int32_t count = sinew_plan_chunk(plan, chunk);
         if (tets) {
@@ -258,7 +265,6 @@ bool sinew_plan_create(sinew_plan *plan, const sinew_allocator *allocator, int32
             plan->fans[chunk][0] = count;
         }
     }
-    sinew_release(allocator, work);
     sinew_release(allocator, draft);
     return good;
 }
@@ -267,5 +273,6 @@ void sinew_plan_release(sinew_plan *plan, const sinew_allocator *allocator)
 {
     sinew_release(allocator, plan->order);
     sinew_release(allocator, plan->fans);
+    sinew_release(allocator, plan->work);
     *plan = (sinew_plan){0};
 }

@@ -29,13 +29,16 @@
 typedef struct sinew_plan {
     int32_t element_count, chunk_count;
     int32_t *order; /* [element_count] chunk after chunk: its fans of three, of two, of one; a fan's elements in turn */
-    int32_t (*fans)[SINEW_FAN]; /* [chunk_count] of each chunk: how many fans of 1, 2 and 3 elements */
+    int32_t (*fans)[SINEW_FAN];             /* [chunk_count] of each chunk: how many fans of 1, 2 and 3 elements */
+    int32_t *work;                          /* [particle_count + 1] while planning */
+    size_t order_room, fan_room, work_room; /* bytes */
 } sinew_plan;
 
-/* particles [element_count][n], each below particle_count; the vertices of tets change places if `tets`. false without
- * memory; plan is to be released in any case. */
-bool sinew_plan_create(sinew_plan *plan, const sinew_allocator *allocator, int32_t element_count, int32_t n,
-                       int32_t particle_count, bool tets, int32_t *particles);
+/* particles [element_count][n], each below particle_count; the vertices of tets change places if `tets`. The plan is
+ * zeroed or one that was made before, whose memory is used again. false without memory; plan is to be released in any
+ * case. */
+bool sinew_plan_make(sinew_plan *plan, const sinew_allocator *allocator, int32_t element_count, int32_t n,
+                     int32_t particle_count, bool tets, int32_t *particles);
 void sinew_plan_release(sinew_plan *plan, const sinew_allocator *allocator);
 
 /* Elements of one chunk. */

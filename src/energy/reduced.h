@@ -21,10 +21,10 @@
 #define FIT_INTERVALS   32 /* Simpson's rule */
 
 /* rows[r][a]: F e_r = sum_a d[r][a] x_a with d[r][a] = L[a-1][r], d[r][0] = -sum */
-KERNEL_INLINE void tet_reduce(const sinew_kernel *kernel, int data_count)
+KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         sinew_real *rows = kernel->rows + (size_t)group * 12 * LANES;
         lane l[6];
         load_lanes(data + TET_LOWER * LANES, 6, l);
@@ -41,10 +41,10 @@ KERNEL_INLINE void tet_reduce(const sinew_kernel *kernel, int data_count)
 }
 
 /* weights = w: psi is w/2 times a squared distance */
-KERNEL_INLINE void tet_weight_stiffness(const sinew_kernel *kernel, int data_count)
+KERNEL_INLINE void tet_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(kernel, group, data_count)));
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, data_count)));
 }
 
 KERNEL_INLINE void diagonal_matrix(const lane sigma[3], lane F[9])
@@ -53,11 +53,11 @@ KERNEL_INLINE void diagonal_matrix(const lane sigma[3], lane F[9])
         F[i] = i % 4 == 0 ? sigma[i / 4] : lane_set(0);
 }
 
-KERNEL_INLINE void tet_fit_stiffness(const sinew_kernel *kernel, int data_count, tet_stress *stress)
+KERNEL_INLINE void tet_fit_stiffness(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
 {
     const double low = kernel->stretch_low, step = (kernel->stretch_high - low) / FIT_INTERVALS;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         lane top = lane_set(0), bottom = lane_set(0);
         for (int i = 0; i <= FIT_INTERVALS; i++) {
             const sinew_real stretch = (sinew_real)(low + step * i);
@@ -205,14 +205,14 @@ KERNEL_INLINE void prox_solve(const lane s0[3], lane r, const sinew_real *materi
     }
 }
 
-KERNEL_INLINE sinew_real *group_dual(const sinew_kernel *kernel, int32_t group, int count)
+KERNEL_INLINE sinew_real *group_dual(const sinew_reduced_kernel *kernel, int32_t group, int count)
 {
     return kernel->u + (size_t)group * (size_t)(count * LANES);
 }
 
 /* u = Y - Z, P = w2 (Z - u - F); zero for elements that only fill up a group. P may be F. */
-KERNEL_INLINE void tet_prox_dual(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
-                                 const lane Y[9], const lane Z[9], lane P[9])
+KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
+                                 const lane F[9], const lane Y[9], const lane Z[9], lane P[9])
 {
     const lane zero = lane_set(0), w2 = lane_load(kernel->weights + group * LANES);
     /* A filler's local problem has no weight and may run off to infinity, which times zero is not zero. */
@@ -226,21 +226,21 @@ KERNEL_INLINE void tet_prox_dual(const sinew_kernel *kernel, int32_t group, cons
 }
 
 /* The same, and g += D^T P. */
-KERNEL_INLINE void tet_prox_finish(const sinew_kernel *kernel, int32_t group, const sinew_real *data, const lane F[9],
-                                   const lane Y[9], const lane Z[9], const lane lower[6])
+KERNEL_INLINE void tet_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
+                                   const lane F[9], const lane Y[9], const lane Z[9], const lane lower[6])
 {
     lane P[9];
     tet_prox_dual(kernel, group, data, F, Y, Z, P);
-    tet_scatter(kernel->g, group_vertex(kernel, group, 4), P, lower);
+    tet_scatter(kernel->g, group_vertex(&kernel->groups, group, 4), P, lower);
 }
 
-KERNEL_INLINE void isotropic_prox(const sinew_kernel *kernel, int data_count, tet_stress *stress,
+KERNEL_INLINE void isotropic_prox(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress,
                                   isotropic_curvature *curvature)
 {
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         lane lower[6], F[9], Y[9], Z[9], U[9], V[9], s0[3], s[3];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         load_lanes(group_dual(kernel, group, 9), 9, Y);
         for (int i = 0; i < 9; i++)
             Y[i] += F[i];

@@ -8,14 +8,14 @@
 #include "energy/group.h"
 
 /* w^2 of the group, zero where an element only fills up. */
-KERNEL_INLINE lane row_weight(const sinew_kernel *kernel, int32_t group, lane weight)
+KERNEL_INLINE lane row_weight(const sinew_reduced_kernel *kernel, int32_t group, lane weight)
 {
     const lane zero = lane_set(0);
     return lane_select(lane_eq(weight, zero), zero, lane_load(kernel->weights + group * LANES));
 }
 
 /* y = D x + u */
-KERNEL_INLINE void row_shifted(const sinew_kernel *kernel, int32_t group, const lane Dx[3], lane y[3])
+KERNEL_INLINE void row_shifted(const sinew_reduced_kernel *kernel, int32_t group, const lane Dx[3], lane y[3])
 {
     load_lanes(kernel->u + (size_t)group * (3 * LANES), 3, y);
     for (int i = 0; i < 3; i++)
@@ -23,8 +23,8 @@ KERNEL_INLINE void row_shifted(const sinew_kernel *kernel, int32_t group, const 
 }
 
 /* u = y - z, f = w^2 (z - u - D x) */
-KERNEL_INLINE void row_finish(const sinew_kernel *kernel, int32_t group, lane w2, const lane Dx[3], const lane y[3],
-                              const lane z[3], lane f[3])
+KERNEL_INLINE void row_finish(const sinew_reduced_kernel *kernel, int32_t group, lane w2, const lane Dx[3],
+                              const lane y[3], const lane z[3], lane f[3])
 {
     lane u[3];
     for (int i = 0; i < 3; i++) {

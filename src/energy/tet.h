@@ -138,11 +138,11 @@ typedef struct tet_tile {
 } tet_tile;
 
 /* The tile that begins with group `first`. */
-KERNEL_INLINE tet_tile tet_tile_at(const sinew_kernel *kernel, int32_t first)
+KERNEL_INLINE tet_tile tet_tile_at(const sinew_groups *groups, int32_t first)
 {
-    const int32_t threes = kernel->threes, twos = threes + kernel->twos;
+    const int32_t threes = groups->threes, twos = threes + groups->twos;
     const int fan = first < threes ? 3 : first < twos ? 2 : 1;
-    const int32_t left = (first < threes ? threes : first < twos ? twos : kernel->group_count) - first;
+    const int32_t left = (first < threes ? threes : first < twos ? twos : groups->count) - first;
     const int32_t most = TET_TILE / fan * fan;
     return (tet_tile){first, left < most ? left : most, fan};
 }
@@ -156,50 +156,50 @@ KERNEL_INLINE void tet_prefetch(uintptr_t address, uintptr_t size)
 
 /* Asks for the numbers of a group that comes two tiles later, maybe of the next chunk: the stages of a tile touch them
  * in an order that the processor does not foresee. Of the later groups of a fan only the last vertex is read. */
-KERNEL_INLINE void tet_prefetch_group(const sinew_kernel *kernel, int32_t group, int data_count, bool later)
+KERNEL_INLINE void tet_prefetch_group(const sinew_groups *groups, int32_t group, int data_count, bool later)
 {
     const uintptr_t data = (uintptr_t)data_count * sizeof(lane), row = LANES * sizeof(int32_t);
-    tet_prefetch((uintptr_t)group_data(kernel, group, data_count) + 2 * TET_TILE * data, data);
-    tet_prefetch((uintptr_t)group_vertex(kernel, group, 4) + (2 * TET_TILE * 4 + (later ? 3 : 0)) * row,
+    tet_prefetch((uintptr_t)group_data(groups, group, data_count) + 2 * TET_TILE * data, data);
+    tet_prefetch((uintptr_t)group_vertex(groups, group, 4) + (2 * TET_TILE * 4 + (later ? 3 : 0)) * row,
                  later ? row : 4 * row);
 }
 
-KERNEL_INLINE void tet_gather_fans(const sinew_kernel *kernel, const tet_tile *tile, int fan, int data_count,
-                                   lane F[TET_TILE][9])
+KERNEL_INLINE void tet_gather_fans(const sinew_groups *groups, const sinew_real *x, const tet_tile *tile, int fan,
+                                   int data_count, lane F[TET_TILE][9])
 {
     for (int32_t k = 0; k < tile->count; k += fan) {
         lane Ds[SINEW_FAN][9];
-        tet_gather_fan(kernel->x, group_vertex(kernel, tile->first + k, 4), fan, Ds);
+        tet_gather_fan(x, group_vertex(groups, tile->first + k, 4), fan, Ds);
 #pragma GCC unroll 3
         for (int i = 0; i < fan; i++) {
             const int32_t group = tile->first + k + i;
             lane lower[6];
-            tet_prefetch_group(kernel, group, data_count, i > 0);
-            load_lanes(group_data(kernel, group, data_count) + TET_LOWER * LANES, 6, lower);
+            tet_prefetch_group(groups, group, data_count, i > 0);
+            load_lanes(group_data(groups, group, data_count) + TET_LOWER * LANES, 6, lower);
             multiply3_lower(Ds[i], lower, F[k + i]);
         }
     }
 }
 
-KERNEL_INLINE void tet_gather_tile(const sinew_kernel *kernel, const tet_tile *tile, int data_count,
-                                   lane F[TET_TILE][9])
+KERNEL_INLINE void tet_gather_tile(const sinew_groups *groups, const sinew_real *x, const tet_tile *tile,
+                                   int data_count, lane F[TET_TILE][9])
 {
     if (tile->fan == 3)
-        tet_gather_fans(kernel, tile, 3, data_count, F);
+        tet_gather_fans(groups, x, tile, 3, data_count, F);
     else if (tile->fan == 2)
-        tet_gather_fans(kernel, tile, 2, data_count, F);
+        tet_gather_fans(groups, x, tile, 2, data_count, F);
     else
-        tet_gather_fans(kernel, tile, 1, data_count, F);
+        tet_gather_fans(groups, x, tile, 1, data_count, F);
 }
 
-KERNEL_INLINE void tet_scatter_fans(const sinew_kernel *kernel, const tet_tile *tile, int fan, int data_count,
-                                    bool weighted, const lane P[TET_TILE][9])
+KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, const tet_tile *tile, int fan,
+                                    int data_count, bool weighted, const lane P[TET_TILE][9])
 {
     for (int32_t k = 0; k < tile->count; k += fan) {
         lane f[SINEW_FAN][9];
 #pragma GCC unroll 3
         for (int i = 0; i < fan; i++) {
-            const sinew_real *data = group_data(kernel, tile->first + k + i, data_count);
+            const sinew_real *data = group_data(groups, tile->first + k + i, data_count);
             const lane weight = lane_load(data + TET_WEIGHT * LANES);
             lane lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
             load_lanes(data + TET_LOWER * LANES, 6, lower);
@@ -207,20 +207,20 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_kernel *kernel, const tet_tile *
                 lower[j] *= weight;
             multiply3_lower_t(P[k + i], lower, f[i]);
         }
-        tet_scatter_fan(kernel->g, group_vertex(kernel, tile->first + k, 4), fan, (const lane(*)[9])f);
+        tet_scatter_fan(g, group_vertex(groups, tile->first + k, 4), fan, (const lane(*)[9])f);
     }
 }
 
 /* g += the forces of w P, or of P. */
-KERNEL_INLINE void tet_scatter_tile(const sinew_kernel *kernel, const tet_tile *tile, int data_count, bool weighted,
-                                    const lane P[TET_TILE][9])
+KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, const tet_tile *tile, int data_count,
+                                    bool weighted, const lane P[TET_TILE][9])
 {
     if (tile->fan == 3)
-        tet_scatter_fans(kernel, tile, 3, data_count, weighted, P);
+        tet_scatter_fans(groups, g, tile, 3, data_count, weighted, P);
     else if (tile->fan == 2)
-        tet_scatter_fans(kernel, tile, 2, data_count, weighted, P);
+        tet_scatter_fans(groups, g, tile, 2, data_count, weighted, P);
     else
-        tet_scatter_fans(kernel, tile, 1, data_count, weighted, P);
+        tet_scatter_fans(groups, g, tile, 1, data_count, weighted, P);
 }
 
 /* Value, and where it is wanted gradient. rotated: NULL, or goes before stress. */
@@ -230,20 +230,21 @@ KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bo
     value_sum sum = {0};
     lane FP[TET_TILE][9], R[TET_TILE][9]; /* F, then P */
     tet_tile tile;
-    for (int32_t first = 0; first < kernel->group_count; first += tile.count) {
-        tile = tet_tile_at(kernel, first);
-        tet_gather_tile(kernel, &tile, data_count, FP);
+    for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
+        tile = tet_tile_at(&kernel->groups, first);
+        tet_gather_tile(&kernel->groups, kernel->x, &tile, data_count, FP);
         if (rotated)
             sinew_polar3_tile(tile.count, (const lane(*)[9])FP, R);
         for (int32_t k = 0; k < tile.count; k++) {
-            const sinew_real *data = group_data(kernel, first + k, data_count), *material = data + TET_MATERIAL * LANES;
+            const sinew_real *data = group_data(&kernel->groups, first + k, data_count),
+                             *material = data + TET_MATERIAL * LANES;
             const lane weight = lane_load(data);
             lane P[9];
             value_add(&sum, weight, rotated ? rotated(FP[k], R[k], material, P) : stress(FP[k], material, P));
             memcpy(FP[k], P, sizeof P);
         }
         if (scatter)
-            tet_scatter_tile(kernel, &tile, data_count, true, (const lane(*)[9])FP);
+            tet_scatter_tile(&kernel->groups, kernel->g, &tile, data_count, true, (const lane(*)[9])FP);
     }
     return value_total(&sum);
 }
@@ -290,10 +291,10 @@ KERNEL_INLINE void tet_determinants(const sinew_kernel *kernel, int data_count, 
     *smallest = INFINITY;
     *largest = -INFINITY;
     *inverted = 0;
-    for (int32_t group = 0; group < kernel->group_count; group++) {
-        const sinew_real *data = group_data(kernel, group, data_count);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         lane lower[6], F[9], C[9];
-        tet_deformation(kernel->x, group_vertex(kernel, group, 4), data, lower, F);
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         const lane J = cofactor3(F, C);
         for (int i = 0; i < LANES; i++) {
             const double det = (double)lane_get(J, i);

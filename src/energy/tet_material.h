@@ -33,7 +33,7 @@ static inline double material_gradient(const sinew_kernel *kernel)
 }
 
 /* One constraint an element. */
-static inline void material_constrain(const sinew_kernel *kernel)
+static inline void material_constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
 }
@@ -44,7 +44,7 @@ static inline void material_determinants(const sinew_kernel *kernel, double *sma
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
-static inline void material_reduce(const sinew_kernel *kernel)
+static inline void material_reduce(const sinew_reduced_kernel *kernel)
 {
     tet_reduce(kernel, DATA_COUNT);
 }
@@ -63,7 +63,7 @@ KERNEL_INLINE lane material_difference(const visit *v, const lane d[3], lane *no
     return tet_visit_difference(v, d, stress, noise);
 }
 
-static inline void material_change(const sinew_kernel *kernel)
+static inline void material_change(const sinew_vertex_kernel *kernel)
 {
     visit_change(kernel, 3, DATA_COUNT, material_difference);
 }

@@ -45,7 +45,7 @@ KERNEL_INLINE lane dot3(const lane a[3], const lane b[3])
 }
 
 /* The nodes of a group and their sums so far. */
-KERNEL_INLINE void visit_open(const sinew_kernel *kernel, int32_t group, visit *v, visit_sum *sum)
+KERNEL_INLINE void visit_open(const sinew_vertex_kernel *kernel, int32_t group, visit *v, visit_sum *sum)
 {
     const sinew_real *from = kernel->sum + (size_t)group * (SINEW_VISIT_SUM * LANES);
     v->q = kernel->x;
@@ -54,20 +54,21 @@ KERNEL_INLINE void visit_open(const sinew_kernel *kernel, int32_t group, visit *
     load_lanes(from + 3 * LANES, 6, sum->A);
 }
 
-KERNEL_INLINE void visit_close(const sinew_kernel *kernel, int32_t group, const visit_sum *sum)
+KERNEL_INLINE void visit_close(const sinew_vertex_kernel *kernel, int32_t group, const visit_sum *sum)
 {
     sinew_real *to = kernel->sum + (size_t)group * (SINEW_VISIT_SUM * LANES);
     store_lanes(to, 3, sum->g);
     store_lanes(to + 3 * LANES, 6, sum->A);
 }
 
-KERNEL_INLINE void visit_at(const sinew_kernel *kernel, int32_t k, int other_count, int data_count, visit *v)
+KERNEL_INLINE void visit_at(const sinew_vertex_kernel *kernel, int32_t k, int other_count, int data_count, visit *v)
 {
-    v->others = kernel->vertex + (size_t)k * (size_t)(other_count * LANES);
+    v->others = kernel->others + (size_t)k * (size_t)(other_count * LANES);
     v->data = kernel->data + (size_t)k * (size_t)(data_count * LANES);
 }
 
-KERNEL_INLINE void visit_run(const sinew_kernel *kernel, int other_count, int data_count, bool exact, visit_add *add)
+KERNEL_INLINE void visit_run(const sinew_vertex_kernel *kernel, int other_count, int data_count, bool exact,
+                             visit_add *add)
 {
     for (int32_t group = 0; group < kernel->group_count; group++) {
         visit v;
@@ -82,7 +83,7 @@ KERNEL_INLINE void visit_run(const sinew_kernel *kernel, int other_count, int da
 }
 
 /* The two kinds of block are two loops, so that neither looks for the other's. */
-KERNEL_INLINE void visit_vertex(const sinew_kernel *kernel, int other_count, int data_count, visit_add *add)
+KERNEL_INLINE void visit_vertex(const sinew_vertex_kernel *kernel, int other_count, int data_count, visit_add *add)
 {
     if (kernel->exact)
         visit_run(kernel, other_count, data_count, true, add);
@@ -90,7 +91,7 @@ KERNEL_INLINE void visit_vertex(const sinew_kernel *kernel, int other_count, int
         visit_run(kernel, other_count, data_count, false, add);
 }
 
-KERNEL_INLINE void visit_change(const sinew_kernel *kernel, int other_count, int data_count,
+KERNEL_INLINE void visit_change(const sinew_vertex_kernel *kernel, int other_count, int data_count,
                                 visit_difference *difference)
 {
     const lane zero = lane_set(0);

@@ -184,7 +184,7 @@ KERNEL_INLINE lane tet_visit_difference(const visit *v, const lane d[3], tet_str
 typedef void tet_rotated_add(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum);
 
 /* Polar decompositions of several visits at once take a fraction of the time. */
-KERNEL_INLINE void tet_rotated_vertex(const sinew_kernel *kernel, int data_count, tet_rotated_add *add)
+KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int data_count, tet_rotated_add *add)
 {
     lane F[SINEW_POLAR_TILE][9], R[SINEW_POLAR_TILE][9], b[SINEW_POLAR_TILE][3];
     for (int32_t group = 0; group < kernel->group_count; group++) {

@@ -273,6 +273,7 @@ static bool add_coupling(sinew_reader *reader, const sinew_node *node, const sin
     const sinew_node *direction = sinew_node_get(node, "normal");
     sinew_real axis[3], *normals = NULL;
     sinew_energy_def def = sinew_default_energy_def(kind);
+    def.transient = false; /* what a scene couples stays coupled */
     if (direction) {
         if (!sinew_reader_axis(reader, direction, axis))
             return false;

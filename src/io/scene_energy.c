@@ -149,6 +149,7 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
                                info->name);
     sinew_energy_def def = sinew_default_energy_def(kind);
+    def.transient = false; /* elements of a scene stay */
     def.body = body;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     return add_energy(reader, node, info, &def);

@@ -27,34 +27,40 @@ static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
            round_up(lanes * 9 * (n * (n + 1) / 2));
 }
 
-static void count_layout(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count)
+static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
-    o->task_count = o->slot_count = 0;
-    o->tangent_total = o->scratch_size = 0;
+    return round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
+}
+
+/* Work space for tasks, slots, tangents and scratch of batches on top of what is counted already. */
+typedef struct layout {
+    int32_t task_count, slot_count;
+    size_t tangent_total, scratch_size;
+} layout;
+
+static void count_layout(layout *l, sinew_batch *const *batches, int32_t batch_count)
+{
     for (int32_t b = 0; b < batch_count; b++) {
         const sinew_batch *batch = batches[b];
-        o->task_count += batch->chunk_count;
-        o->slot_count += batch->slot_count;
+        l->task_count += batch->chunk_count;
+        l->slot_count += batch->slot_count;
         for (int32_t c = 0; c < batch->chunk_count; c++) {
-            const sinew_chunk *chunk = &batch->chunks[c];
-            size_t size = scratch_of(batch, chunk);
-            o->scratch_size = size > o->scratch_size ? size : o->scratch_size;
-            o->tangent_total +=
-                round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
+            const size_t size = scratch_of(batch, &batch->chunks[c]);
+            l->scratch_size = size > l->scratch_size ? size : l->scratch_size;
+            l->tangent_total += tangents_of(batch, &batch->chunks[c]);
         }
     }
 }
 
-static void fill_tasks(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count)
+static void fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent, sinew_batch *const *batches,
+                       int32_t batch_count)
 {
-    int32_t task = 0, slot = 0;
-    size_t tangent = 0;
     for (int32_t b = 0; b < batch_count; b++) {
         const sinew_batch *batch = batches[b];
         for (int32_t c = 0; c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
-            o->tasks[task++] = (sinew_task){batch, chunk, slot + chunk->first_slot, tangent};
-            tangent += round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
+            *tasks++ = (sinew_task){batch, chunk, slot + chunk->first_slot, tangent};
+            tangent += tangents_of(batch, chunk);
         }
         slot += batch->slot_count;
     }
@@ -64,21 +70,21 @@ static void fill_tasks(sinew_objective *o, sinew_batch *const *batches, int32_t 
 static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
 {
     int32_t *two = o->slots[particle];
-    if (two[0] == o->slot_count)
+    if (two[0] == o->fixed_slot_count)
         two[0] = slot;
-    else if (two[1] == o->slot_count)
+    else if (two[1] == o->fixed_slot_count)
         two[1] = slot;
     else
         memcpy(o->more[o->first_more[particle]++], (const int32_t[2]){particle, slot}, sizeof *o->more);
 }
 
-/* Counting sort of all slots by particle; within a particle they stay in order. */
+/* Counting sort of the fixed slots by particle; within a particle they stay in order. */
 static void fill_slots(sinew_objective *o)
 {
     const int32_t n = o->particle_count;
     memset(o->first_more, 0, ((size_t)n + 1) * sizeof(int32_t));
     for (int pass = 0; pass < 2; pass++) {
-        for (int32_t t = 0; t < o->task_count; t++) {
+        for (int32_t t = 0; t < o->fixed_task_count; t++) {
             const sinew_task *task = &o->tasks[t];
             const int32_t *particle = task->batch->particle + task->chunk->first_slot;
             for (int32_t i = 0; i < task->chunk->slot_count; i++) {
@@ -90,35 +96,92 @@ static void fill_slots(sinew_objective *o)
         }
         for (int32_t i = 0; pass == 0 && i < n; i++) {
             const int32_t count = o->first_more[i + 1];
-            o->slots[i][0] = o->slots[i][1] = o->slot_count;
+            o->slots[i][0] = o->slots[i][1] = o->fixed_slot_count;
             o->first_more[i + 1] = o->first_more[i] + (count > 2 ? count - 2 : 0);
         }
     }
     /* The second pass moved every start to its successor's. */
     memmove(o->first_more + 1, o->first_more, (size_t)n * sizeof(int32_t));
     o->first_more[0] = 0;
-    memset(o->slot_values + 4 * (size_t)o->slot_count, 0, 4 * sizeof *o->slot_values);
+}
+
+/* Work space that grows with the layer. Tasks of the fixed energies stay where they are. */
+static bool make_layer_room(sinew_objective *o, const layout *l)
+{
+    const sinew_allocator *a = &o->allocator;
+    const size_t tasks = (size_t)l->task_count;
+    if (!o->tasks || tasks > o->task_room / sizeof *o->tasks) {
+        const size_t wanted = o->tasks ? tasks + tasks / 2 : tasks;
+        sinew_task *grown =
+            sinew_reallocate(a, o->tasks, o->tasks ? (size_t)o->fixed_task_count : 0, wanted, sizeof *o->tasks);
+        if (!grown)
+            return false;
+        o->tasks = grown;
+        o->task_room = wanted * sizeof *o->tasks;
+    }
+    return sinew_make_room(a, &o->slot_values, &o->slot_room, 4 * ((size_t)l->slot_count + 1),
+                           sizeof *o->slot_values) &&
+           sinew_make_room(a, &o->task_values, &o->value_room, tasks, sizeof *o->task_values) &&
+           sinew_make_room(a, &o->scratch, &o->scratch_room, (size_t)o->thread_count * l->scratch_size,
+                           sizeof *o->scratch) &&
+           (!o->tangents || sinew_make_room(a, &o->tangents, &o->tangent_room, l->tangent_total, sizeof *o->tangents));
+}
+
+/* Counts and offsets as they are without a layer. */
+static layout fixed_layout(const sinew_objective *o)
+{
+    return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
+}
+
+static void take_layout(sinew_objective *o, const layout *l)
+{
+    o->task_count = l->task_count;
+    o->tangent_total = l->tangent_total;
+    o->scratch_size = l->scratch_size;
+}
+
+sinew_status sinew_objective_layer(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count,
+                                   sinew_error *error)
+{
+    layout all = fixed_layout(o);
+    count_layout(&all, batches, batch_count);
+    if (!make_layer_room(o, &all)) {
+        all = fixed_layout(o);
+        take_layout(o, &all);
+        return sinew_fail_memory(error, "the objective's work space");
+    }
+    take_layout(o, &all);
+    fill_tasks(o->tasks + o->fixed_task_count, o->fixed_slot_count + 1, o->fixed_tangent_total, batches, batch_count);
+    memset(o->slot_values + 4 * (size_t)o->fixed_slot_count, 0, 4 * sizeof *o->slot_values);
+    return SINEW_OK;
 }
 
 sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error)
 {
+    layout fixed = {0};
+    int32_t fixed_count = 0;
     sinew_objective_clear(o);
     o->lanes = sinew_lanes();
-    count_layout(o, batches, batch_count);
+    while (fixed_count < batch_count && !batches[fixed_count]->transient)
+        fixed_count++;
+    count_layout(&fixed, batches, fixed_count);
+    o->fixed_task_count = fixed.task_count;
+    o->fixed_slot_count = fixed.slot_count;
+    o->fixed_tangent_total = fixed.tangent_total;
+    o->fixed_scratch_size = fixed.scratch_size;
     const sinew_allocator *a = &o->allocator;
-    o->tasks = sinew_allocate(a, (size_t)o->task_count, sizeof *o->tasks);
     o->slots = sinew_allocate(a, (size_t)o->particle_count, sizeof *o->slots);
     o->first_more = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_more);
-    o->more = sinew_allocate(a, (size_t)o->slot_count, sizeof *o->more);
-    o->slot_values = sinew_allocate(a, 4 * ((size_t)o->slot_count + 1), sizeof *o->slot_values);
-    o->task_values = sinew_allocate(a, (size_t)o->task_count, sizeof *o->task_values);
-    o->scratch = sinew_allocate(a, (size_t)o->thread_count * o->scratch_size, sizeof *o->scratch);
-    if (!o->tasks || !o->slots || !o->first_more || !o->more || !o->slot_values || !o->task_values || !o->scratch) {
+    o->more = sinew_allocate(a, (size_t)o->fixed_slot_count, sizeof *o->more);
+    sinew_status status = o->slots && o->first_more && o->more
+                              ? sinew_objective_layer(o, batches + fixed_count, batch_count - fixed_count, error)
+                              : sinew_fail_memory(error, "the objective's work space");
+    if (status != SINEW_OK) {
         sinew_objective_clear(o);
-        return sinew_fail_memory(error, "the objective's work space");
+        return status;
     }
-    fill_tasks(o, batches, batch_count);
+    fill_tasks(o->tasks, 0, 0, batches, fixed_count);
     fill_slots(o);
     return SINEW_OK;
 }
@@ -126,26 +189,24 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
 void sinew_objective_clear(sinew_objective *o)
 {
     const sinew_allocator *a = &o->allocator;
-    sinew_release(a, o->tasks);
-    sinew_release(a, o->slots);
-    sinew_release(a, o->first_more);
-    sinew_release(a, o->more);
-    sinew_release(a, o->slot_values);
-    sinew_release(a, o->task_values);
-    sinew_release(a, o->scratch);
-    sinew_release(a, o->tangents);
+    void *arrays[] = {o->tasks,       o->slots,       o->first_more, o->more,
+                      o->slot_values, o->task_values, o->scratch,    o->tangents};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(a, arrays[i]);
     o->tasks = NULL;
     o->slots = NULL;
     o->first_more = NULL;
     o->more = NULL;
     o->slot_values = o->scratch = o->tangents = NULL;
     o->task_values = NULL;
+    o->task_count = o->fixed_task_count = o->fixed_slot_count = 0;
 }
 
 sinew_status sinew_objective_need_tangents(sinew_objective *o, sinew_error *error)
 {
-    if (!o->tangents)
-        o->tangents = sinew_allocate(&o->allocator, o->tangent_total, sizeof *o->tangents);
+    if (!o->tangents &&
+        !sinew_make_room(&o->allocator, &o->tangents, &o->tangent_room, o->tangent_total, sizeof *o->tangents))
+        o->tangents = NULL;
     return o->tangents ? SINEW_OK : sinew_fail_memory(error, "the element Hessians");
 }
 
@@ -193,7 +254,7 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     sinew_objective *o = pass->objective;
     const sinew_task *task = &o->tasks[index];
     const sinew_energy_ops *ops = task->batch->ops;
-    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
     sinew_real *local = scratch_at(o, thread);
     kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
     if (o->tangents)
@@ -237,7 +298,7 @@ static double sum_tasks(const sinew_objective *o)
 const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project)
 {
-    sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+    sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
     sinew_real *local = scratch_at(o, thread);
     size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     copy_points(o, task, q, local, NULL);
@@ -261,6 +322,19 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
                              .pinned = o->pinned,
                              .mass = o->mass,
                              .out = out};
+}
+
+/* out += the slots of transient tasks, one after the other; pins stay as they are */
+static void add_layer(const sinew_objective *o, sinew_real *out)
+{
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+        const sinew_real *value = o->slot_values + 4 * (size_t)task->first_slot;
+        for (int32_t i = 0; i < task->chunk->slot_count; i++)
+            for (size_t c = 0; c < 3 && !o->pinned[particle[i]]; c++)
+                out[4 * (size_t)particle[i] + c] += value[4 * (size_t)i + c];
+    }
 }
 
 typedef struct term_context {
@@ -313,7 +387,9 @@ double sinew_objective_value(sinew_objective *o, const sinew_real *q, sinew_term
 double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
 {
     run_tasks(&(task_pass){o, .what = OP_GRADIENT, .x = q});
-    return add_own_terms(o, q, sum_tasks(o), gradient, terms);
+    const double value = add_own_terms(o, q, sum_tasks(o), gradient, terms);
+    add_layer(o, gradient);
+    return value;
 }
 
 /* ---- Hessian ------------------------------------------------------------------------------- */
@@ -337,10 +413,11 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
     context.pass.q = p;
     context.pass.scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
     sinew_over_particles(o->thread_count, o->particle_count, product_range, &context);
+    add_layer(o, out);
 }
 
-/* Adds the diagonal blocks of a chunk to its particles' sums. */
-static void add_diagonal(const sinew_task *task, const sinew_real *values, double *blocks)
+/* Adds the diagonal blocks of a chunk to its particles' sums, [particle][9], or their traces alone, [particle]. */
+static void add_diagonal(const sinew_task *task, const sinew_real *values, bool traces, double *sums)
 {
     const sinew_batch *batch = task->batch;
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count, B = n * (n + 1) / 2;
@@ -349,10 +426,12 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, doubl
     for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
         for (size_t a = 0; a < n; a++)
             for (size_t lane = 0; lane < W; lane++) {
-                double *block = blocks + 9 * (size_t)particle[vertex[(group * n + a) * W + lane] / SINEW_POINT];
+                const size_t at = (size_t)particle[vertex[(group * n + a) * W + lane] / SINEW_POINT];
                 const sinew_real *value = values + ((group * B + a * (a + 1) / 2 + a) * 9) * W + lane;
-                for (size_t k = 0; k < 9; k++)
-                    block[k] += (double)value[k * W];
+                if (traces)
+                    sums[at] += (double)value[0] + (double)value[4 * W] + (double)value[8 * W];
+                for (size_t k = 0; !traces && k < 9; k++)
+                    sums[9 * at + k] += (double)value[k * W];
             }
 }
 
@@ -360,16 +439,18 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, doubl
  * and so the bits, stay the same. */
 typedef struct diagonal_pass {
     const sinew_objective *objective;
+    const sinew_task *tasks;
+    int32_t task_count;
     const sinew_real *q;
     const sinew_real **values; /* [width] of the round's tasks */
-    double *blocks;
+    double *sums;
     int32_t width; /* tasks of a round */
-    bool project;
+    bool project, traces;
 } diagonal_pass;
 
 static int32_t diagonal_tasks(const diagonal_pass *d, int32_t round)
 {
-    const int32_t left = d->objective->task_count - round * d->width;
+    const int32_t left = d->task_count - round * d->width;
     return left < d->width ? left : d->width;
 }
 
@@ -381,25 +462,33 @@ static int32_t diagonal_pieces(const void *context, int32_t phase)
 static void diagonal_piece(const void *context, int32_t phase, int32_t piece)
 {
     const diagonal_pass *d = context;
-    const sinew_task *tasks = d->objective->tasks + phase / 2 * d->width;
+    const sinew_task *tasks = d->tasks + phase / 2 * d->width;
     if (phase % 2 == 0)
         d->values[piece] = sinew_task_blocks(d->objective, piece, &tasks[piece], d->q, d->project);
     else
         for (int32_t t = 0; t < diagonal_tasks(d, phase / 2); t++)
-            add_diagonal(&tasks[t], d->values[t], d->blocks);
+            add_diagonal(&tasks[t], d->values[t], d->traces, d->sums);
 }
 
-void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool project, double *blocks)
+static void run_diagonals(diagonal_pass *pass)
 {
     enum {
         WIDTH_MAX = 64
     };
     const sinew_real *values[WIDTH_MAX];
-    const int32_t width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
-    const diagonal_pass pass = {o, q, values, blocks, width, project};
-    const sinew_phases work = {2 * ((o->task_count + width - 1) / width), diagonal_pieces, diagonal_piece, &pass};
+    const sinew_objective *o = pass->objective;
+    pass->values = values;
+    pass->width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
+    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_pieces,
+                               diagonal_piece, pass};
+    sinew_phases_run(&work, pass->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1);
+}
+
+void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool project, double *blocks)
+{
     memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
-    sinew_phases_run(&work, sinew_task_threads(o));
+    run_diagonals(&(diagonal_pass){
+        .objective = o, .tasks = o->tasks, .task_count = o->task_count, .q = q, .sums = blocks, .project = project});
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
     for (int32_t i = 0; i < o->particle_count; i++)
         for (size_t k = 0; k < 9; k++) {
@@ -408,15 +497,16 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
         }
 }
 
-double sinew_objective_stiffness(const sinew_objective *o, const double *diagonal)
+void sinew_objective_traces(const sinew_objective *o, const sinew_real *q, bool layer, double *traces)
 {
-    double sum = 0;
-    for (int32_t i = 0; i < o->particle_count; i++) {
-        const double *block = diagonal + 9 * (size_t)i;
-        double trace = block[0] + block[4] + block[8];
-        sum += o->pinned[i] ? 0 : trace * trace;
-    }
-    return sqrt(sum);
+    const int32_t first = layer ? o->fixed_task_count : 0;
+    run_diagonals(&(diagonal_pass){.objective = o,
+                                   .tasks = o->tasks + first,
+                                   .task_count = (layer ? o->task_count : o->fixed_task_count) - first,
+                                   .q = q,
+                                   .sums = traces,
+                                   .project = true,
+                                   .traces = true});
 }
 
 double sinew_objective_round_off(const sinew_objective *o, const sinew_real *q)
@@ -442,7 +532,7 @@ static void local_range(const void *context, int32_t thread, int32_t first, int3
     sinew_objective *o = pass->objective;
     for (int32_t t = first; t < last; t++) {
         const sinew_task *task = &o->tasks[t];
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_reduced_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         sinew_real *local = scratch_at(o, thread);
         kernel.x = local;
         kernel.g = o->slot_values + 4 * (size_t)task->first_slot;
@@ -465,6 +555,7 @@ void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_
     const term_context sum = {o, slot_pass(o, out)};
     sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, local_range, &pass);
     sinew_over_particles(o->thread_count, o->particle_count, sum_range, &sum);
+    add_layer(o, out);
 }
 
 typedef struct inertia_pass {
@@ -537,7 +628,7 @@ void sinew_objective_determinants(sinew_objective *o, const sinew_real *q, doubl
         const sinew_task *task = &o->tasks[t];
         if (!task->batch->ops->determinants)
             continue;
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         copy_points(o, task, q, o->scratch, NULL);
         kernel.x = o->scratch;
         double low, high;

@@ -12,6 +12,10 @@
  * chunk (energy/batch.h): a thread copies a chunk's positions into its scratch, runs the kernel, and leaves the result
  * in the chunk's slots; afterwards each particle adds its slots in a fixed order. No function here allocates but those
  * that say so.
+ *
+ * Energies are fixed or transient (batch.h). Tasks of the fixed ones come first, and each particle has a list of their
+ * slots. Transient ones form a layer on top, made anew as often as every step at a cost in proportion to their number:
+ * their slots are added to the sums of the fixed ones, one after the other in the order of tasks.
  */
 #ifndef SINEW_OBJECTIVE_H
 #define SINEW_OBJECTIVE_H
@@ -49,28 +53,37 @@ typedef struct sinew_objective {
     const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
 
-    /* Topology: fixed between calls of sinew_objective_build. */
-    int32_t task_count, slot_count;
-    sinew_task *tasks;    /* [task_count] */
-    int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; slot_count, a zero, for none */
-    int32_t *first_more;  /* [particle_count + 1] into more */
-    int32_t (*more)[2];   /* [slot_count] a particle and one of its other slots, ascending */
-    size_t tangent_total; /* reals in all tangents */
-    size_t scratch_size;  /* reals of one thread's scratch */
+    /* Topology: fixed between calls of sinew_objective_build and sinew_objective_layer. */
+    int32_t fixed_task_count, task_count;
+    int32_t fixed_slot_count;   /* the slot of that number is zero; those of transient tasks follow it */
+    sinew_task *tasks;          /* [task_count] fixed, then transient */
+    int32_t (*slots)[2];        /* [particle_count] the first two slots of each particle; fixed_slot_count for none */
+    int32_t *first_more;        /* [particle_count + 1] into more */
+    int32_t (*more)[2];         /* [fixed_slot_count] a particle and one of its other slots, ascending */
+    size_t fixed_tangent_total; /* reals in the tangents of fixed tasks */
+    size_t tangent_total;       /* reals in all tangents */
+    size_t fixed_scratch_size;  /* that fixed tasks need */
+    size_t scratch_size;        /* reals of one thread's scratch */
 
-    /* Work space. */
-    sinew_real *slot_values; /* [slot_count + 1][4] the last is zero */
+    /* Work space, and the bytes that there are of it. */
+    sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] */
     double *task_values;     /* [task_count] */
     sinew_real *scratch;     /* [thread_count][scratch_size] */
     sinew_real *tangents;    /* [tangent_total], NULL until sinew_objective_need_tangents */
+    size_t task_room, slot_room, value_room, scratch_room, tangent_room;
 } sinew_objective;
 
-/* Lays out tasks and slots for the batches; allocates. On failure nothing is held. */
+/* Lays out tasks and slots for the batches, fixed ones before transient ones; allocates. On failure nothing is held. */
 sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective);                                     /* frees what build made */
-sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error); /* allocates once */
-void sinew_objective_drop_tangents(sinew_objective *objective);                             /* gives them back */
+/* Makes the layer of transient batches anew, all of them given; the fixed ones stay. Allocates only where the layer has
+ * outgrown every earlier one. On failure there is no layer. */
+sinew_status sinew_objective_layer(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
+                                   sinew_error *error);
+void sinew_objective_clear(sinew_objective *objective); /* frees what build made */
+/* Allocates once; later layers keep tangents. */
+sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
+void sinew_objective_drop_tangents(sinew_objective *objective); /* gives them back */
 
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
 /* g(q), and gradient = grad g(q), zero at pins */
@@ -82,9 +95,11 @@ void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, 
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
-/* Round-off in the gradient is about stiffness * round_off (N): `stiffness` (N/m) is the norm of the traces of the free
- * particles' diagonal blocks, `round_off` (m) the distance from the largest coordinate of q to the next number. */
-double sinew_objective_stiffness(const sinew_objective *objective, const double *diagonal);
+/* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too:
+ * of the fixed elements or of the layer. */
+void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool layer, double *traces);
+/* Round-off in the gradient is about the norm of the free particles' traces, inertia included (N/m), times this (m):
+ * the distance from the largest coordinate of q to the next number. */
 double sinew_objective_round_off(const sinew_objective *objective, const sinew_real *q);
 
 /* Linear (kg m/s) and angular (kg m2/s, about the origin) momentum of positions q [][4] and velocities v [][4]. */
@@ -99,7 +114,7 @@ void sinew_objective_determinants(sinew_objective *objective, const sinew_real *
 
 /* A local step of a projective method: `step` gets the kernel of each task with x and g set (and g zeroed), and may run
  * any operation on it; out = the sum of what it left in g, zero at pins. Tasks run in parallel. */
-typedef void sinew_local_step(void *context, int32_t task, sinew_kernel *kernel);
+typedef void sinew_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel);
 void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out);
 /* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */

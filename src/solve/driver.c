@@ -15,22 +15,44 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-static sinew_status measure_stiffness(sinew_solve *s, sinew_error *error)
+/* Round-off per distance between numbers: norm of the traces of all free particles' diagonal blocks. */
+static void sum_stiffness(sinew_solve *s)
 {
-    sinew_objective *o = s->objective;
-    double *diagonal = sinew_allocate(&o->allocator, 9 * (size_t)o->particle_count, sizeof *diagonal);
-    s->stiffness_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->stiffness_of);
-    if (!diagonal || !s->stiffness_of) {
-        sinew_release(&o->allocator, diagonal);
-        return sinew_fail_memory(error, "the diagonal of the Hessian");
+    const sinew_objective *o = s->objective;
+    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    double sum = 0;
+    memcpy(s->stiffness_of, s->elastic_of, (size_t)o->particle_count * sizeof *s->stiffness_of);
+    sinew_objective_traces(o, o->rest, true, s->stiffness_of);
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        s->stiffness_of[i] = o->pinned[i] ? 0 : s->stiffness_of[i] + 3 * (double)o->mass[i] * scale;
+        sum += s->stiffness_of[i] * s->stiffness_of[i];
     }
-    sinew_objective_diagonal(o, s->q, true, diagonal);
-    s->stiffness = sinew_objective_stiffness(o, diagonal);
-    for (int32_t i = 0; i < o->particle_count; i++)
-        if (!o->pinned[i])
-            s->stiffness_of[i] = diagonal[9 * (size_t)i] + diagonal[9 * (size_t)i + 4] + diagonal[9 * (size_t)i + 8];
-    sinew_release(&o->allocator, diagonal);
-    return SINEW_OK;
+    s->stiffness = sqrt(sum);
+}
+
+/* Traces of the fixed elements at rest, all of them switched on. */
+static void measure_elastic(sinew_solve *s)
+{
+    const sinew_objective *o = s->objective;
+    memset(s->elastic_of, 0, (size_t)o->particle_count * sizeof *s->elastic_of);
+    sinew_objective_traces(o, o->rest, false, s->elastic_of);
+}
+
+static bool make_row_room(sinew_solve *s)
+{
+    const int32_t wanted = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1
+                           : s->def.record == SINEW_RECORD_STEP     ? 1
+                                                                    : 0;
+    if (s->rows && wanted <= s->row_capacity)
+        return true;
+    sinew_iteration *rows = sinew_allocate(&s->objective->allocator, (size_t)wanted, sizeof *rows);
+    if (!rows)
+        return false;
+    sinew_release(&s->objective->allocator, s->rows);
+    s->rows = rows;
+    s->row_count = 0;
+    s->row_capacity = wanted;
+    return true;
 }
 
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
@@ -42,20 +64,54 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
     s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);
     s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
-    s->row_capacity = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1
-                      : s->def.record == SINEW_RECORD_STEP     ? 1
-                                                               : 0;
-    s->rows = sinew_allocate(&o->allocator, (size_t)s->row_capacity, sizeof *s->rows);
-    sinew_status status =
-        s->q && s->gradient && s->velocity && s->rows ? SINEW_OK : sinew_fail_memory(error, "the solver");
+    s->elastic_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->elastic_of);
+    s->stiffness_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->stiffness_of);
+    sinew_status status = s->q && s->gradient && s->velocity && s->elastic_of && s->stiffness_of && make_row_room(s)
+                              ? SINEW_OK
+                              : sinew_fail_memory(error, "the solver");
     if (status == SINEW_OK) {
-        memcpy(s->q, s->q_start, size * sizeof *s->q);
-        status = measure_stiffness(s, error);
+        memcpy(s->q, o->rest, size * sizeof *s->q);
+        measure_elastic(s);
+        sum_stiffness(s);
     }
     if (status == SINEW_OK && s->def.measure == SINEW_MEASURE_GAP)
         status = sinew_gap_create(s, error);
     if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
+    if (status != SINEW_OK)
+        sinew_solve_release(s);
+    return status;
+}
+
+static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    const bool wanted = s->def.measure == SINEW_MEASURE_GAP;
+    const bool stale =
+        changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
+    if (!wanted || stale)
+        sinew_gap_destroy(s);
+    return wanted && !s->gap ? sinew_gap_create(s, error) : SINEW_OK;
+}
+
+sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error)
+{
+    if (!s->ops || changed & ~(uint32_t)SINEW_CHANGED_DEF & ~s->ops->refreshes) {
+        sinew_solve_release(s);
+        s->def = *def;
+        return sinew_solve_prepare(s, error);
+    }
+    s->def = *def;
+    const uint32_t own = changed & ~(uint32_t)SINEW_CHANGED_DEF;
+    memcpy(s->q, s->objective->rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
+    sinew_status status = make_row_room(s) ? SINEW_OK : sinew_fail_memory(error, "the solver");
+    if (own & SINEW_CHANGED_DATA)
+        measure_elastic(s);
+    if (own & ~(uint32_t)SINEW_CHANGED_SWITCHED)
+        sum_stiffness(s);
+    if (status == SINEW_OK)
+        status = refresh_gap(s, changed, error);
+    if (status == SINEW_OK && own && s->ops->refresh)
+        status = s->ops->refresh(s, own, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;
@@ -71,8 +127,9 @@ void sinew_solve_release(sinew_solve *s)
     sinew_release(allocator, s->gradient);
     sinew_release(allocator, s->velocity);
     sinew_release(allocator, s->stiffness_of);
+    sinew_release(allocator, s->elastic_of);
     sinew_release(allocator, s->rows);
-    s->stiffness_of = NULL;
+    s->stiffness_of = s->elastic_of = NULL;
     s->ops = NULL;
     s->memory = NULL;
     s->q = s->gradient = s->velocity = NULL;

@@ -83,6 +83,11 @@ void sinew_gap_destroy(sinew_solve *s)
     s->gap = NULL;
 }
 
+bool sinew_gap_lasts(const sinew_solve *s)
+{
+    return s->gap->newton.memory == NULL;
+}
+
 /* ---- One step on the copy -------------------------------------------------------------------- */
 
 static double value_of(const sinew_solve *s)

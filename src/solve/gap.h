@@ -35,6 +35,8 @@ typedef struct sinew_gap_estimate {
 /* Sets s->gap up; allocates. On failure too it is to be destroyed. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* NULL is fine */
+/* Whether s->gap stays right when transient elements change: in large worlds, which factorise nothing. */
+bool sinew_gap_lasts(const sinew_solve *s);
 /* From s->gradient and s->terms at s->q, which stay as they are. Does not allocate. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 

@@ -25,7 +25,7 @@ void sinew_global_stiffness(const sinew_objective *o, double low, double high, s
 {
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_reduced_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         kernel.weights = weights;
         kernel.stretch_low = low;
         kernel.stretch_high = high;
@@ -80,7 +80,7 @@ static void visit_entries(const sinew_objective *o, const sinew_global_matrix *d
         const int32_t *vertex = task->batch->vertex + (size_t)task->chunk->first_group * n * W;
         const int32_t *particle = task->batch->particle + task->chunk->first_slot;
         const int32_t *map = d->pattern->map + d->pattern->task_map[t];
-        sinew_kernel kernel = sinew_batch_kernel(task->batch, task->chunk);
+        sinew_reduced_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         kernel.rows = d->rows;
         task->batch->ops->reduce(&kernel);
         for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)

@@ -32,7 +32,8 @@ typedef struct sinew_newton_linear {
     bool (*resolve)(sinew_solve *s, sinew_newton *n);
     /* After INDEFINITE: makes a direction all the same. NULL: d is one already. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
-    bool tells; /* notices where H is not positive definite */
+    bool tells;     /* notices where H is not positive definite */
+    bool assembled; /* prepare lays out a matrix, which depends on pins and on all elements */
 } sinew_newton_linear;
 
 extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_newton_qr, sinew_newton_gs,

@@ -149,6 +149,7 @@ static bool shift(sinew_solve *s, sinew_newton *n)
 
 const sinew_newton_linear sinew_newton_direct = {
     .prepare = prepare_direct,
+    .assembled = true,
     .release = release,
     .solve = solve_direct,
     .resolve = resolve_direct,
@@ -200,6 +201,7 @@ static sinew_newton_outcome solve_general(sinew_solve *s, sinew_newton *n, bool 
 
 const sinew_newton_linear sinew_newton_lu = {
     .prepare = prepare_lu,
+    .assembled = true,
     .release = release,
     .solve = solve_general,
     .resolve = resolve_general,
@@ -207,6 +209,7 @@ const sinew_newton_linear sinew_newton_lu = {
 
 const sinew_newton_linear sinew_newton_qr = {
     .prepare = prepare_qr,
+    .assembled = true,
     .release = release,
     .solve = solve_general,
     .resolve = resolve_general,
@@ -285,6 +288,7 @@ static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool proje
 
 const sinew_newton_linear sinew_newton_gs = {
     .prepare = prepare_gs,
+    .assembled = true,
     .release = release,
     .solve = solve_gs,
     .resolve = resolve_gs,

@@ -253,7 +253,7 @@ static double dual_move(const sinew_solve *s, int32_t t)
     return sum;
 }
 
-static void local_step(void *context, int32_t task, sinew_kernel *kernel)
+static void local_step(void *context, int32_t task, sinew_reduced_kernel *kernel)
 {
     sinew_solve *s = context;
     const admm *a = s->memory;

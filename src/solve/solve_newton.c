@@ -128,6 +128,16 @@ static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
     return n->linear->prepare(s, n, error);
 }
 
+static sinew_status newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    sinew_newton *n = s->memory;
+    n->linearised = false;
+    if (!n->linear->assembled || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
+        return SINEW_OK;
+    n->linear->release(s, n);
+    return n->linear->prepare(s, n, error);
+}
+
 static void newton_release(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -236,6 +246,9 @@ const sinew_solver_ops sinew_solver_newton = {
              .quasistatic = true},
     .prepare = newton_prepare,
     .release = newton_release,
+    .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |
+                 SINEW_CHANGED_TRANSIENT,
+    .refresh = newton_refresh,
     .needs_gradient = true,
     .begin = newton_begin,
     .iterate = newton_iterate,

@@ -55,8 +55,8 @@ static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
     double k = (double)s->def.parameters[STIFFNESS];
     if (s->def.parameters[RULE] > 0 && s->def.iterations > 0)
         k = 1 - pow(1 - k, 1.0 / s->def.iterations);
-    const sinew_kernel how = {.stiffness = (sinew_real)k,
-                              .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
+    const sinew_constrain_kernel how = {
+        .stiffness = (sinew_real)k, .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
     return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = 1}, error);
 }
 

@@ -83,7 +83,7 @@ static void pd_begin(sinew_solve *s)
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
-static void project(void *context, int32_t task, sinew_kernel *kernel)
+static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
 {
     const sinew_objective *o = context;
     o->tasks[task].batch->ops->local_project(kernel);

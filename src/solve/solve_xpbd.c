@@ -56,10 +56,10 @@ static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
 {
     const int32_t substeps = (int32_t)s->def.parameters[SUBSTEPS];
     const double h = s->objective->h / substeps;
-    const sinew_kernel how = {.stiffness = 1,
-                              .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
-                              .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
-                              .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+    const sinew_constrain_kernel how = {.stiffness = 1,
+                                        .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
+                                        .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
+                                        .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
     return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = substeps}, error);
 }
 

@@ -68,9 +68,9 @@ static sinew_status xpbd_qs_prepare(sinew_solve *s, sinew_error *error)
                                         .count = 1,
                                         .sweeps = (int32_t)s->def.parameters[SWEEPS],
                                         .keep = 1 - (double)s->def.parameters[DAMPING]};
-    const sinew_kernel how = {.stiffness = 1,
-                              .compliance = (sinew_real)(1 / (t * t)),
-                              .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+    const sinew_constrain_kernel how = {.stiffness = 1,
+                                        .compliance = (sinew_real)(1 / (t * t)),
+                                        .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
     const sinew_status status = sinew_sweeping_prepare(s, &how, &parts, error);
     if (status == SINEW_OK)
         sinew_sweep_arrange(&((sinew_sweeping *)s->memory)->sweep, SINEW_STENCIL_PAIR, s->def.parameters[FIRST] > 0);

@@ -4,8 +4,10 @@
  *
  * A step: the world fills the objective (q_tilde, forces, targets) and q with the starting guess, pins already at
  * their places. The driver calls begin, then iterate until a stop, then end; q is the result. prepare runs before the
- * first step and again when something it depends on changed: topology, pins, h, materials or the solver's def. It finds
- * the rest shape in q, and must not depend on the state: a world that loads a state goes on with the same bits.
+ * first step and again when something changed that `refresh` cannot take over. It finds the rest shape in q and all
+ * elements switched on, and must not depend on the state: a world that loads a state goes on with the same bits. Nor
+ * may a refreshed solver depend on what was before: it is what a freshly prepared one would be, or, where it solves
+ * systems by factors, one that gives the same answers but for round-off.
  *
  * Adding a solver: one file solve_<name>.c, one value in sinew_solver_kind, one line in solver_table.c, one page in
  * docs/solvers/.
@@ -21,12 +23,33 @@
 
 typedef struct sinew_solve sinew_solve;
 
+/* Changes of a world since its solver was prepared. */
+enum {
+    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, what is measured and recorded */
+    SINEW_CHANGED_SOLVER = 1 << 1,    /* its kind or its parameters: always prepared anew */
+    SINEW_CHANGED_DATA = 1 << 2,      /* materials, rest shapes of fixed elements */
+    SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements switched on or off */
+    SINEW_CHANGED_TIME_STEP = 1 << 4, /* h */
+    SINEW_CHANGED_PINS = 1 << 5,      /* which particles are pinned */
+    SINEW_CHANGED_TRANSIENT = 1 << 6, /* anything about transient elements */
+    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements: always prepared anew */
+    SINEW_CHANGED_ALL = (1 << 8) - 1
+};
+
 typedef struct sinew_solver_ops {
     sinew_solver_info info;
     /* Sets up s->memory for s->objective and s->def; called with s->memory NULL. */
     sinew_status (*prepare)(sinew_solve *s, sinew_error *error);
     /* Frees s->memory (may be NULL: a prepare that failed half-way). */
     void (*release)(sinew_solve *s);
+    /* Changes (SINEW_CHANGED_...) that `refresh` takes over; all others make the driver release and prepare. Limits
+     * (DEF) are the driver's own. */
+    uint32_t refreshes;
+    /* Takes over the changes in `changed`, a part of `refreshes`, at a cost in proportion to them. NULL: they need
+     * nothing, as data are read when a step begins. With DATA all elements show as switched on; who is off shows with
+     * SWITCHED, which comes after every prepare and every DATA where some are off. On failure the solver is released.
+     */
+    sinew_status (*refresh)(sinew_solve *s, uint32_t changed, sinew_error *error);
     /* Every iteration needs the gradient at q anyway: looking at the residual costs such a solver nothing. */
     bool needs_gradient;
     void (*begin)(sinew_solve *s);
@@ -81,6 +104,7 @@ struct sinew_solve {
 
     double stiffness;      /* from prepare: noise per unit of position round-off */
     double *stiffness_of;  /* [particle_count] from prepare: traces of the diagonal blocks, N/m, 0 at pins */
+    double *elastic_of;    /* [particle_count] the same of the fixed elements alone, without inertia, at pins too */
     struct sinew_gap *gap; /* what the estimate of the gap needs */
     sinew_iteration *rows; /* [row_capacity] */
     int32_t row_count, row_capacity;
@@ -94,6 +118,9 @@ sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
 /* The driver. prepare allocates; run does not. */
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
+/* Takes over a def and changes (SINEW_CHANGED_...); prepares anew where the solver cannot. Elements show as `refresh`
+ * wants them. On failure the solver is released. */
+sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error);
 void sinew_solve_release(sinew_solve *s);
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
 /* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER); to the other of the two where

@@ -373,14 +373,14 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
 }
 
 /* Groups first .. last-1 of a batch. */
-static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_kernel *how, int32_t first,
-                       int32_t last)
+static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
+                       int32_t first, int32_t last)
 {
     const size_t lanes = (size_t)first * (size_t)b->width;
-    sinew_kernel kernel = *how;
-    kernel.group_count = last - first;
-    kernel.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
-    kernel.data = b->data + lanes * (size_t)b->ops->data_count;
+    sinew_constrain_kernel kernel = *how;
+    kernel.groups.count = last - first;
+    kernel.groups.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
+    kernel.groups.data = b->data + lanes * (size_t)b->ops->data_count;
     kernel.lambda = b->lambda + lanes * (size_t)b->ops->constraint_count;
     kernel.xw = sweep->xw;
     kernel.dx = sweep->dx;
@@ -393,7 +393,7 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
  * writes to different particles, so any split among threads gives the same bits. */
 typedef struct sweep_pass {
     const sinew_sweep *sweep;
-    const sinew_kernel *how;
+    const sinew_constrain_kernel *how;
     bool backward;
     int32_t phases; /* of all batches */
 } sweep_pass;
@@ -458,7 +458,7 @@ static void run_piece(const void *context, int32_t phase, int32_t piece)
                first + (int32_t)(groups * (piece + 1) / pieces));
 }
 
-static void run_colours(sinew_sweep *sweep, const sinew_kernel *how, bool backward)
+static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward)
 {
     sweep_pass pass = {sweep, how, backward, 0};
     int32_t groups = 0;
@@ -472,7 +472,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_kernel *how, bool backwa
 }
 
 /* One group after the other in the order of the mesh, or all at once where changes are averaged. */
-static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_kernel *how, bool backward)
+static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
+                      bool backward)
 {
     if (!backward || sweep->order != SINEW_SWEEP_MESH) {
         run_groups(sweep, b, how, 0, b->group_count);
@@ -491,9 +492,9 @@ static void move(sinew_sweep *sweep)
     memset(sweep->dx, 0, size * sizeof *sweep->dx);
 }
 
-void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward, double relaxation)
+void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation)
 {
-    sinew_kernel kernel = *how;
+    sinew_constrain_kernel kernel = *how;
     if (sweep->dx)
         kernel.stiffness *= (sinew_real)relaxation;
     if (sweep->order == SINEW_SWEEP_COLOURED)

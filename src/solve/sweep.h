@@ -68,7 +68,7 @@ void sinew_sweep_arrange(sinew_sweep *sweep, sinew_stencil stencil, bool first);
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
 /* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
  * of Jacobi's changes. `backward` reverses the order. */
-void sinew_sweep_run(sinew_sweep *sweep, const sinew_kernel *how, bool backward, double relaxation);
+void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation);
 /* q = the positions; the fourth numbers of q stay zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
 /* values[element][constraint_count] = factor * lambda, elements as their caller numbered them. */

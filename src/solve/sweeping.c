@@ -25,8 +25,8 @@ static sinew_status prepare_parts(sinew_solve *s, sinew_sweeping *w, sinew_error
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 
-sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, const sinew_sweeping_parts *parts,
-                                    sinew_error *error)
+sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);

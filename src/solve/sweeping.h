@@ -32,7 +32,7 @@ typedef struct sinew_sweeping_parts {
 
 typedef struct sinew_sweeping {
     sinew_sweep sweep;
-    sinew_kernel how; /* compliance, stiffness, damping and form; damping is on when it is not zero */
+    sinew_constrain_kernel how; /* compliance, stiffness, damping and form; damping is on when it is not zero */
     bool symmetric;
     double relaxation;
     sinew_sweeping_parts parts;
@@ -43,8 +43,8 @@ typedef struct sinew_sweeping {
 } sinew_sweeping;
 
 /* Sets s->memory up for kernels as `how` says. */
-sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_kernel *how, const sinew_sweeping_parts *parts,
-                                    sinew_error *error);
+sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, sinew_error *error);
 int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SINEW_FORM_ */
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);

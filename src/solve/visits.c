@@ -393,17 +393,17 @@ void sinew_visits_begin(sinew_visits *v)
 static void run_energies(const sinew_visits *v, int32_t first, const sinew_visit_move *move, sinew_real *sum,
                          bool change)
 {
-    sinew_kernel kernel = {.group_count = move->group_count,
-                           .node = move->node,
-                           .x = move->x,
-                           .exact = v->exact,
-                           .sum = sum,
-                           .step = move->step,
-                           .change = move->change};
+    sinew_vertex_kernel kernel = {.group_count = move->group_count,
+                                  .node = move->node,
+                                  .x = move->x,
+                                  .exact = v->exact,
+                                  .sum = sum,
+                                  .step = move->step,
+                                  .change = move->change};
     for (int32_t i = 0; i < v->batch_count; i++) {
         const sinew_visit_batch *b = &v->batches[i];
         kernel.first_visit = b->first_visit + first;
-        kernel.vertex = b->others;
+        kernel.others = b->others;
         kernel.data = b->data;
         if (b->first_visit[first] == b->first_visit[first + move->group_count])
             continue;

@@ -63,6 +63,7 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
     world->objective.thread_count = def->thread_count ? def->thread_count : sinew_tasks_default_count();
     world->solve.objective = &world->objective;
     world->solve.def = def->solver;
+    sinew_world_note_change(world, SINEW_CHANGED_ALL);
     /* Room for one, so that an empty world has its arrays too. */
     if (!sinew_particles_reserve(world, 1) || !sinew_numbers_reserve(world, 1)) {
         sinew_fail_memory(error, "a world");
@@ -116,8 +117,10 @@ sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *
     sinew_status status = sinew_solver_check(def, error);
     if (status != SINEW_OK)
         return status;
+    const sinew_solver_def *old = &world->def.solver;
+    const bool same = old->kind == def->kind && memcmp(old->parameters, def->parameters, sizeof old->parameters) == 0;
     world->def.solver = *def;
-    world->solver_ready = false;
+    sinew_world_note_change(world, same ? SINEW_CHANGED_DEF : SINEW_CHANGED_DEF | SINEW_CHANGED_SOLVER);
     return SINEW_OK;
 }
 
@@ -130,9 +133,15 @@ sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_e
     if (status != SINEW_OK)
         return status;
     if (h != world->def.time_step)
-        world->solver_ready = false;
+        sinew_world_note_change(world, SINEW_CHANGED_TIME_STEP);
     world->def.time_step = h;
     return SINEW_OK;
+}
+
+void sinew_world_note_change(sinew_world *world, uint32_t changed)
+{
+    world->solver_changed |= changed;
+    world->objective_changed |= changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_TRANSIENT);
 }
 
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size)

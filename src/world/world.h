@@ -24,21 +24,51 @@ typedef struct sinew_body_record {
     uint32_t generation;
 } sinew_body_record;
 
-/* The def that an energy was made from, as the signature of a state keeps it. */
-typedef struct sinew_energy_origin {
-    int32_t body;        /* -1: elements number the world's particles */
-    uint32_t by_element; /* bit p: parameter p differs from element to element */
-    uint32_t digest;     /* of elements, parameters by element, weights, normals, motion */
+/* What an energy is made of, as its def said and as it was changed since: everything that its batch can be made from
+ * again. Arrays are filled anew again and again in transient energies, so each has its room in bytes. */
+typedef struct sinew_energy_store {
+    sinew_body body; /* whose vertices the caller numbers; -1: elements number the world's particles */
+    int32_t count;   /* elements */
     sinew_real parameters[SINEW_PARAMETER_MAX];
-} sinew_energy_origin;
+    uint32_t by_element; /* bit p: parameter p differs from element to element */
+    bool normals_given, rest_given;
+    int32_t *particles;                    /* [count][vertex_count] inside numbers, in the caller's order */
+    sinew_real *each[SINEW_PARAMETER_MAX]; /* [count] where by_element says so */
+    sinew_real *weights;                   /* [count][8] as given, where the stencil takes them */
+    sinew_real *normals;                   /* [count][3] as given, where normals_given */
+    sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
+    size_t particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room;
+} sinew_energy_store;
+
+/* Work space for making a batch from a store. */
+typedef struct sinew_energy_work {
+    int32_t *particles; /* [count][vertex_count] as the plan has them */
+    sinew_real *data;   /* [count][data_count] */
+    sinew_plan plan;
+    sinew_batch_work batch;
+    size_t particle_room, data_room;
+} sinew_energy_work;
 
 typedef struct sinew_energy_record {
     sinew_energy_kind kind;
-    sinew_batch *batch;  /* NULL when removed */
-    sinew_guide targets; /* VERTEX energies; else empty */
-    sinew_energy_origin origin;
+    sinew_energy_store store;
+    sinew_batch *batch;     /* NULL when removed */
+    sinew_guide targets;    /* VERTEX energies; else empty */
+    uint32_t motion_digest; /* of the targets' motion as it was given */
+    /* Transient energies, whose elements change often: what the next ones are made in. */
+    sinew_energy_store next_store;
+    sinew_batch *next_batch;
+    sinew_energy_work work;
     uint32_t generation;
 } sinew_energy_record;
+
+/* An energy as the signature of a state describes it. */
+typedef struct sinew_energy_origin {
+    int32_t body;
+    uint32_t by_element; /* bit p: parameter p differs from element to element */
+    uint32_t digest;     /* of elements, parameters by element, weights, normals, rest shapes, motion */
+    sinew_real parameters[SINEW_PARAMETER_MAX];
+} sinew_energy_origin;
 
 typedef struct sinew_pin_record {
     int32_t count;      /* 0 when removed */
@@ -78,9 +108,10 @@ struct sinew_world {
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
     sinew_objective objective;
     sinew_solve solve;
-    bool objective_ready, solver_ready;
-    char *note;        /* the caller's text that goes with the state; NULL: none */
-    sinew_error error; /* of the last step that could not be prepared */
+    uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
+    uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
+    char *note;                 /* the caller's text that goes with the state; NULL: none */
+    sinew_error error;          /* of the last step that could not be prepared */
 };
 
 /* Makes room for one more record of `size` bytes; true on success. */
@@ -124,6 +155,29 @@ void sinew_world_outside_points(const sinew_world *world, const sinew_real *from
 /* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
+sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
+/* Notes changes (SINEW_CHANGED_...) that the next step has to take over. */
+void sinew_world_note_change(sinew_world *world, uint32_t changed);
+
+/* Energies from defs to batches (element_store.c, element_build.c). */
+/* Fills a store, used before or zeroed, with copies of what the def says. */
+sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
+                                     sinew_error *error);
+/* Checks one parameter of every element, values [count]. */
+sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parameter, const sinew_real *values,
+                                          int32_t count, sinew_error *error);
+void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator *allocator);
+/* Fills the batch from the store; targets [count][3] or NULL. On failure the batch is to be filled again. */
+sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, const sinew_energy_store *store,
+                                const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
+                                sinew_error *error);
+/* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
+sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
+                                        sinew_error *error);
+void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
+/* Makes the batch of an energy anew from its store, for example after its particles got other numbers. On failure the
+ * old batch stays. */
+sinew_status sinew_energy_rebuild(sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);

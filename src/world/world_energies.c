@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * world_energies.c: from an energy def to a batch in the world.
+ * world_energies.c: energies in a world: added, changed while it runs, removed.
+ *
+ * Materials, rest shapes and switches change in place. New elements are made beside the old ones and take their place
+ * when they are complete, so that a refusal leaves the world as it was.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/order.h"
-#include "base/sections.h"
 #include "energy/parameter.h"
 #include "world/world.h"
 
 sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind)
 {
     const sinew_energy_info *info = sinew_get_energy_info(kind);
-    sinew_energy_def def = {.cookie = SINEW_COOKIE_ENERGY, .kind = kind, .body = {.index = -1}};
+    sinew_energy_def def = {.cookie = SINEW_COOKIE_ENERGY,
+                            .kind = kind,
+                            .body = {.index = -1},
+                            .transient = info && info->stencil == SINEW_STENCIL_PAIR};
     for (int32_t i = 0; info && i < info->parameter_count; i++)
         def.parameters[i] = (sinew_real)info->parameters[i].preset;
     return def;
@@ -23,29 +27,15 @@ sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind)
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record)
 {
     sinew_batch_destroy(allocator, record->batch);
+    sinew_batch_destroy(allocator, record->next_batch);
+    sinew_energy_store_release(&record->store, allocator);
+    sinew_energy_store_release(&record->next_store, allocator);
+    sinew_energy_work_release(&record->work, allocator);
     sinew_guide_destroy(&record->targets, allocator);
-    record->batch = NULL;
+    *record = (sinew_energy_record){.kind = record->kind, .generation = record->generation};
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
-
-static sinew_status check_parameters(const sinew_energy_def *def, int32_t element_count, sinew_error *error)
-{
-    const sinew_energy_info *info = sinew_get_energy_info(def->kind);
-    for (int32_t p = 0; p < info->parameter_count; p++) {
-        const sinew_real *own = def->element_parameters[p];
-        char owner[64];
-        for (int32_t e = 0; e < (own ? element_count : 1); e++) {
-            double value = (double)(own ? own[e] : def->parameters[p]);
-            if (own)
-                snprintf(owner, sizeof owner, "%s, element %d", info->name, e);
-            sinew_status status = sinew_parameter_check(&info->parameters[p], value, own ? owner : info->name, error);
-            if (status != SINEW_OK)
-                return status;
-        }
-    }
-    return SINEW_OK;
-}
+/* ---- Add ------------------------------------------------------------------------------------- */
 
 static sinew_status check_energy_def(const sinew_world *world, const sinew_energy_def *def, sinew_error *error)
 {
@@ -70,224 +60,54 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     return SINEW_OK;
 }
 
-/* ---- Elements -------------------------------------------------------------------------------- */
-
-/* Work space while an energy is added. */
-typedef struct draft {
-    int32_t count, n;   /* elements, vertices of one */
-    int32_t *numbers;   /* [count * n] numbers of vertices, when made here */
-    int32_t *particles; /* [count * n] inside numbers, tets as the plan has them */
-    int32_t span;       /* from the lowest of them to the highest */
-    sinew_plan plan;
-    sinew_real *data;    /* [count * data_count] */
-    sinew_real *targets; /* [count * 3] (VERTEX) */
-} draft;
-
-static void draft_release(const sinew_allocator *allocator, draft *d)
-{
-    sinew_release(allocator, d->numbers);
-    sinew_release(allocator, d->particles);
-    sinew_release(allocator, d->data);
-    sinew_release(allocator, d->targets);
-    sinew_plan_release(&d->plan, allocator);
-}
-
-/* The body's own cells that fit the stencil, copied into d->numbers. */
-static sinew_status default_elements(const sinew_world *world, const sinew_energy_def *def, sinew_stencil stencil,
-                                     draft *d, sinew_error *error)
-{
-    const sinew_mesh *mesh = sinew_body_mesh(world, def->body);
-    sinew_mesh *skeleton = NULL;
-    const int32_t *cells = NULL;
-    if (stencil == SINEW_STENCIL_TET) {
-        d->count = sinew_mesh_tet_count(mesh);
-        cells = sinew_mesh_tets(mesh);
-    } else if (stencil == SINEW_STENCIL_EDGE) {
-        if (sinew_mesh_edge_count(mesh) == 0) {
-            skeleton = sinew_mesh_skeleton(mesh, error);
-            if (!skeleton)
-                return SINEW_ERROR_MEMORY;
-        }
-        d->count = sinew_mesh_edge_count(skeleton ? skeleton : mesh);
-        cells = sinew_mesh_edges(skeleton ? skeleton : mesh);
-    } else {
-        d->count = sinew_mesh_vertex_count(mesh);
-    }
-    size_t entries = (size_t)d->count * (size_t)d->n;
-    d->numbers = sinew_allocate(&world->allocator, entries, sizeof *d->numbers);
-    for (size_t i = 0; d->numbers && i < entries; i++)
-        d->numbers[i] = cells ? cells[i] : (int32_t)i;
-    sinew_mesh_destroy(skeleton);
-    if (!d->numbers)
-        return sinew_fail_memory(error, "the elements of an energy");
-    if (d->count == 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s", sinew_get_energy_info(def->kind)->name,
-                          def->body.index, stencil == SINEW_STENCIL_TET ? "tetrahedra" : "edges");
-    return SINEW_OK;
-}
-
-/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first place */
-static sinew_status pair_weights(const sinew_energy_def *def, int32_t e, const int32_t *particles, sinew_real w[8],
-                                 sinew_error *error)
-{
-    const char *name = sinew_get_energy_info(def->kind)->name;
-    double sums[2] = {0, 0};
-    for (int i = 0; i < 8; i++) {
-        w[i] = def->weights[8 * (size_t)e + (size_t)i];
-        if (!(isfinite(w[i]) && w[i] >= 0))
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
-                              i, (double)w[i]);
-        sums[i / 4] += (double)w[i];
-    }
-    const double slack = sizeof(sinew_real) == 4 ? 1e-5 : 1e-9;
-    for (int side = 0; side < 2; side++)
-        if (fabs(sums[side] - 1) > slack)
-            return sinew_fail(error, SINEW_ERROR_DATA,
-                              "%s, element %d: the weights of its %s point sum to %.9g, not to 1", name, e,
-                              side ? "second" : "first", sums[side]);
-    for (int i = 4; i < 8; i++)
-        w[i] = -w[i];
-    for (int i = 0; i < 8; i++)
-        for (int j = 0; j < i; j++)
-            if (particles[i] == particles[j]) {
-                w[j] += w[i];
-                w[i] = 0;
-            }
-    return SINEW_OK;
-}
-
-static sinew_status unit_normal(const sinew_energy_def *def, int32_t e, sinew_real normal[3], sinew_error *error)
-{
-    const sinew_real z[3] = {0, 0, 1};
-    const sinew_real *given = def->normals ? def->normals + 3 * (size_t)e : z;
-    double length = sqrt((double)given[0] * (double)given[0] + (double)given[1] * (double)given[1] +
-                         (double)given[2] * (double)given[2]);
-    if (!(length > 0 && isfinite(length)))
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: its normal has no direction",
-                          sinew_get_energy_info(def->kind)->name, e);
-    for (int c = 0; c < 3; c++)
-        normal[c] = (sinew_real)((double)given[c] / length);
-    return SINEW_OK;
-}
-
-static sinew_status prepare_element(const sinew_world *world, const sinew_energy_def *def, const draft *d, int32_t e,
-                                    sinew_error *error)
+/* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */
+static sinew_status base_points(const sinew_world *world, const sinew_energy_def *def, const sinew_energy_store *store,
+                                sinew_real **points, sinew_error *error)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
-    const int32_t *particles = d->particles + (size_t)e * (size_t)d->n;
-    sinew_real rest[3 * SINEW_STENCIL_MAX], parameters[SINEW_PARAMETER_MAX], weights[8], normal[3];
-    sinew_status status = SINEW_OK;
-    sinew_world_points(world->rest, particles, d->n, rest);
-    for (int32_t p = 0; p < ops->info.parameter_count; p++)
-        parameters[p] = def->element_parameters[p] ? def->element_parameters[p][e] : def->parameters[p];
-    sinew_element element = {.rest = rest, .parameters = parameters};
-    if (ops->info.stencil == SINEW_STENCIL_PAIR) {
-        status = pair_weights(def, e, particles, weights, error);
-        if (status == SINEW_OK)
-            status = unit_normal(def, e, normal, error);
-        element.weights = weights;
-        element.normal = normal;
-    }
-    if (d->targets)
-        element.target = d->targets + 3 * (size_t)e;
-    if (status != SINEW_OK)
-        return status;
-    const char *why = ops->prepare(&element, d->data + (size_t)e * (size_t)ops->data_count);
-    if (why)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s; see sinew mesh check", ops->info.name, e, why);
-    return SINEW_OK;
-}
-
-static sinew_status draft_targets(const sinew_world *world, const sinew_energy_def *def, draft *d, sinew_error *error)
-{
-    d->targets = sinew_allocate(&world->allocator, 3 * (size_t)d->count, sizeof *d->targets);
-    if (!d->targets)
+    *points = NULL;
+    if (ops->target_slot < 0)
+        return SINEW_OK;
+    *points = sinew_allocate(&world->allocator, 3 * (size_t)store->count, sizeof **points);
+    if (!*points)
         return sinew_fail_memory(error, "the targets of an energy");
     if (!def->targets) {
-        sinew_world_points(world->q, d->particles, d->count, d->targets);
+        sinew_world_points(world->q, store->particles, store->count, *points);
         return SINEW_OK;
     }
-    for (int32_t i = 0; i < 3 * d->count; i++) {
+    for (int32_t i = 0; i < 3 * store->count; i++) {
         if (!isfinite(def->targets[i]))
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s: target %d is not finite",
-                              sinew_get_energy_info(def->kind)->name, i / 3);
-        d->targets[i] = def->targets[i];
+            return sinew_fail(error, SINEW_ERROR_DATA, "%s: target %d is not finite", ops->info.name, i / 3);
+        (*points)[i] = def->targets[i];
     }
     return SINEW_OK;
 }
 
-static bool plan_elements(const sinew_world *world, const sinew_energy_ops *ops, draft *d)
-{
-    const size_t entries = (size_t)d->count * (size_t)d->n;
-    const int32_t low = sinew_count_from_zero(d->particles, entries, &d->span);
-    bool good = sinew_plan_create(&d->plan, &world->allocator, d->count, d->n, d->span,
-                                  ops->info.stencil == SINEW_STENCIL_TET, d->particles);
-    sinew_count_from(d->particles, entries, low);
-    return good;
-}
-
-static sinew_batch *create_batch(const sinew_world *world, const sinew_energy_ops *ops, draft *d)
-{
-    const int32_t low = sinew_count_from_zero(d->particles, (size_t)d->count * (size_t)d->n, &d->span);
-    sinew_batch *batch =
-        sinew_batch_create(&world->allocator, ops, sinew_lanes_width(), &d->plan, d->particles, d->data, d->span);
-    if (batch)
-        sinew_count_from(batch->particle, (size_t)batch->slot_count, low);
-    return batch;
-}
-
-/* Everything about the elements but their batch. */
-static sinew_status draft_elements(const sinew_world *world, const sinew_energy_def *def, draft *d, sinew_error *error)
+/* Fills a zeroed record but for its batch's layer. What it holds is to be destroyed, also on failure. */
+static sinew_status make_record(const sinew_world *world, const sinew_energy_def *def, sinew_energy_record *record,
+                                sinew_error *error)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
-    sinew_status status = SINEW_OK;
-    d->n = ops->info.vertex_count;
-    d->count = def->element_count;
-    if (!def->elements)
-        status = default_elements(world, def, ops->info.stencil, d, error);
-    if (status == SINEW_OK && d->count > INT32_MAX / (32 * d->n))
-        status =
-            sinew_fail(error, SINEW_ERROR_DATA, "%s: more than %d elements", ops->info.name, INT32_MAX / (32 * d->n));
+    sinew_real *points = NULL;
+    sinew_status status = sinew_energy_store_fill(&record->store, world, def, error);
+    record->kind = def->kind;
+    record->motion_digest = sinew_motion_digest(def->motion);
     if (status == SINEW_OK)
-        status = check_parameters(def, d->count, error);
-    if (status != SINEW_OK)
-        return status;
-    d->particles = sinew_allocate(&world->allocator, (size_t)d->count * (size_t)d->n, sizeof *d->particles);
-    d->data = sinew_allocate(&world->allocator, (size_t)d->count * (size_t)ops->data_count, sizeof *d->data);
-    if (!d->particles || !d->data)
-        return sinew_fail_memory(error, "the elements of an energy");
-    status = sinew_world_resolve(world, def->body, def->elements ? def->elements : d->numbers, d->count * d->n,
-                                 ops->info.name, d->particles, error);
-    if (status == SINEW_OK && !plan_elements(world, ops, d))
-        status = sinew_fail_memory(error, "the order of an energy's elements");
-    if (status == SINEW_OK && ops->target_slot >= 0)
-        status = draft_targets(world, def, d, error);
-    for (int32_t e = 0; status == SINEW_OK && e < d->count; e++)
-        status = prepare_element(world, def, d, e, error);
+        status = base_points(world, def, &record->store, &points, error);
+    if (status == SINEW_OK && points)
+        status = sinew_guide_create(&record->targets, &world->allocator, record->store.count, points, def->motion,
+                                    ops->info.name, error);
+    if (status == SINEW_OK) {
+        record->batch = sinew_batch_create(&world->allocator, ops, sinew_lanes_width());
+        status = record->batch
+                     ? sinew_energy_build(world, def->kind, &record->store, points, &record->work, record->batch, error)
+                     : sinew_fail_memory(error, "the elements of an energy");
+    }
+    if (record->batch)
+        record->batch->transient = def->transient;
+    sinew_release(&world->allocator, points);
     return status;
 }
-
-/* The energy as the signature of a state describes it. */
-static sinew_energy_origin origin_of(const sinew_energy_def *def, const draft *d)
-{
-    const size_t count = (size_t)d->count;
-    sinew_energy_origin origin = {.body = def->body.index, .digest = sinew_motion_digest(def->motion)};
-    memcpy(origin.parameters, def->parameters, sizeof origin.parameters);
-    origin.digest = sinew_checksum(origin.digest, def->elements ? def->elements : d->numbers,
-                                   count * (size_t)d->n * sizeof(int32_t));
-    for (int32_t p = 0; p < sinew_get_energy_info(def->kind)->parameter_count; p++)
-        if (def->element_parameters[p]) {
-            origin.by_element |= 1u << p;
-            origin.digest = sinew_checksum(origin.digest, def->element_parameters[p], count * sizeof(sinew_real));
-        }
-    if (def->weights)
-        origin.digest = sinew_checksum(origin.digest, def->weights, 8 * count * sizeof(sinew_real));
-    if (def->normals)
-        origin.digest = sinew_checksum(origin.digest, def->normals, 3 * count * sizeof(sinew_real));
-    return origin;
-}
-
-/* ---- Add, change, remove --------------------------------------------------------------------- */
 
 /* Room for the record and for its place among the live batches. */
 static bool reserve_energy(sinew_world *world)
@@ -305,9 +125,13 @@ static bool reserve_energy(sinew_world *world)
             return false;
         sinew_release(&world->allocator, world->batches);
         world->batches = batches;
-        world->objective_ready = world->solver_ready = false;
     }
     return true;
+}
+
+static uint32_t elements_bit(const sinew_energy_record *record)
+{
+    return record->batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_ELEMENTS;
 }
 
 sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error)
@@ -315,28 +139,353 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
     sinew_error_clear(error);
     if (check_energy_def(world, def, error) != SINEW_OK)
         return (sinew_energy){.index = -1};
-    const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
-    draft d = {0};
-    sinew_energy_record record = {.kind = def->kind};
-    sinew_status status = draft_elements(world, def, &d, error);
-    if (status == SINEW_OK && d.targets)
-        status = sinew_guide_create(&record.targets, &world->allocator, d.count, d.targets, def->motion, ops->info.name,
-                                    error);
-    if (status == SINEW_OK) {
-        record.batch = create_batch(world, ops, &d);
-        if (!record.batch || !reserve_energy(world))
-            status = sinew_fail_memory(error, "the elements of an energy");
-    }
-    if (status == SINEW_OK)
-        record.origin = origin_of(def, &d);
-    draft_release(&world->allocator, &d);
+    sinew_energy_record record = {0};
+    sinew_status status = make_record(world, def, &record, error);
+    if (status == SINEW_OK && !reserve_energy(world))
+        status = sinew_fail_memory(error, "the elements of an energy");
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &record);
         return (sinew_energy){.index = -1};
     }
-    world->objective_ready = world->solver_ready = false;
+    if (!def->transient)
+        sinew_energy_work_release(&record.work, &world->allocator);
+    sinew_world_note_change(world, elements_bit(&record));
     return sinew_world_put_energy(world, sinew_world_energy_place(world), record);
 }
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+/* The record of an id; NULL, with the reason, when there is none. */
+static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
+{
+    sinew_error_clear(error);
+    return sinew_world_find_energy(world, energy, error);
+}
+
+/* Switches off in `to`, which has the same elements, who is off in `from`. */
+static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_allocator *allocator)
+{
+    if (from->off_count > 0 && !sinew_batch_allow_switching(to, allocator))
+        return false;
+    for (int32_t e = 0; from->off_count > 0 && e < from->element_count; e++)
+        if (sinew_batch_is_off(from, e))
+            sinew_batch_switch(to, e, false);
+    return true;
+}
+
+/* Puts the next batch in the place of the old one. The objective and the solver borrow batches: a transient one goes
+ * with the layer, a fixed one only after them. */
+static void swap_batch(sinew_world *world, sinew_energy_record *record)
+{
+    sinew_batch *old = record->batch;
+    record->next_batch->transient = old->transient;
+    record->next_batch->version = old->version + 1;
+    record->batch = record->next_batch;
+    record->next_batch = old;
+    sinew_world_note_change(world, elements_bit(record));
+    if (old->transient) {
+        sinew_objective_layer(&world->objective, NULL, 0, NULL);
+        return;
+    }
+    sinew_solve_release(&world->solve);
+    sinew_objective_clear(&world->objective);
+    sinew_batch_destroy(&world->allocator, old);
+    record->next_batch = NULL;
+    sinew_energy_work_release(&record->work, &world->allocator);
+}
+
+/* record->next_batch from a store. */
+static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, const sinew_energy_store *store,
+                               const sinew_real *targets, sinew_error *error)
+{
+    if (!record->next_batch)
+        record->next_batch = sinew_batch_create(&world->allocator, record->batch->ops, record->batch->width);
+    if (!record->next_batch)
+        return sinew_fail_memory(error, "the elements of an energy");
+    return sinew_energy_build(world, record->kind, store, targets, &record->work, record->next_batch, error);
+}
+
+sinew_status sinew_energy_rebuild(sinew_world *world, sinew_energy_record *record, sinew_error *error)
+{
+    const sinew_real *targets = record->targets.count > 0 ? record->targets.current : NULL;
+    sinew_status status = build_next(world, record, &record->store, targets, error);
+    if (status == SINEW_OK && !copy_switches(record->batch, record->next_batch, &world->allocator))
+        status = sinew_fail_memory(error, "the elements of an energy");
+    if (status == SINEW_OK)
+        swap_batch(world, record);
+    return status;
+}
+
+/* New elements of an energy that has no targets: made in the next store and batch, then swapped in. */
+static sinew_status replace_elements(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
+                                     sinew_error *error)
+{
+    sinew_status status = sinew_energy_store_fill(&record->next_store, world, def, error);
+    if (status == SINEW_OK)
+        status = build_next(world, record, &record->next_store, NULL, error);
+    if (status != SINEW_OK)
+        return status;
+    const sinew_energy_store old = record->store;
+    record->store = record->next_store;
+    record->next_store = old;
+    if (!record->batch->transient)
+        sinew_energy_store_release(&record->next_store, &world->allocator);
+    swap_batch(world, record);
+    return SINEW_OK;
+}
+
+/* The same with targets: a whole new record takes the place of the old one. */
+static sinew_status replace_record(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
+                                   sinew_error *error)
+{
+    sinew_energy_record made = {0};
+    const bool transient = record->batch->transient;
+    sinew_status status = make_record(world, def, &made, error);
+    if (status != SINEW_OK) {
+        sinew_energy_record_destroy(&world->allocator, &made);
+        return status;
+    }
+    made.generation = record->generation;
+    made.batch->transient = transient;
+    made.batch->version = record->batch->version + 1;
+    sinew_solve_release(&world->solve);
+    sinew_objective_clear(&world->objective);
+    sinew_energy_record_destroy(&world->allocator, record);
+    *record = made;
+    sinew_world_note_change(world, SINEW_CHANGED_ELEMENTS);
+    return SINEW_OK;
+}
+
+sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
+                                       sinew_error *error)
+{
+    sinew_energy_record *record = find_energy(world, energy, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    sinew_status status = check_energy_def(world, def, error);
+    if (status != SINEW_OK)
+        return status;
+    const char *name = record->batch->ops->info.name;
+    if (def->kind != record->kind)
+        return sinew_fail(error, SINEW_ERROR_USAGE, "energy %d is %s: it does not take elements of %s", energy.index,
+                          name, sinew_get_energy_info(def->kind)->name);
+    if (def->transient != record->batch->transient)
+        return sinew_fail(error, SINEW_ERROR_USAGE,
+                          "energy %d (%s) was added as %s and stays so; remove it and add it anew", energy.index, name,
+                          record->batch->transient ? "transient" : "fixed");
+    return (record->targets.count > 0 ? replace_record : replace_elements)(world, record, def, error);
+}
+
+int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy)
+{
+    const sinew_energy_record *record = find_energy(world, energy, NULL);
+    return record ? record->batch->element_count : 0;
+}
+
+/* ---- Switches -------------------------------------------------------------------------------- */
+
+/* Refuses elements that are not there or come twice; leaves `seen` as it was. */
+static sinew_status check_elements(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
+                                   const int32_t *elements, int32_t count, sinew_error *error)
+{
+    const int32_t most = record->batch->element_count;
+    const char *name = record->batch->ops->info.name;
+    uint8_t *seen = sinew_allocate_zero(&world->allocator, (size_t)most, 1);
+    sinew_status status = seen ? SINEW_OK : sinew_fail_memory(error, "a list of elements");
+    for (int32_t i = 0; status == SINEW_OK && i < count; i++) {
+        if (elements[i] < 0 || elements[i] >= most)
+            status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) has no element %d; it has %d", energy, name,
+                                elements[i], most);
+        else if (seen[elements[i]]++)
+            status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s): element %d is listed twice", energy, name,
+                                elements[i]);
+    }
+    sinew_release(&world->allocator, seen);
+    return status;
+}
+
+sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const int32_t *elements, int32_t count,
+                                 bool on, sinew_error *error)
+{
+    sinew_energy_record *record = find_energy(world, energy, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    sinew_batch *batch = record->batch;
+    sinew_status status = elements ? check_elements(world, record, energy.index, elements, count, error) : SINEW_OK;
+    if (status == SINEW_OK && !sinew_batch_allow_switching(batch, &world->allocator))
+        status = sinew_fail_memory(error, "the switches of an energy");
+    if (status != SINEW_OK)
+        return status;
+    for (int32_t i = 0; i < (elements ? count : batch->element_count); i++)
+        sinew_batch_switch(batch, elements ? elements[i] : i, on);
+    sinew_world_note_change(world, batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_SWITCHED);
+    return SINEW_OK;
+}
+
+bool sinew_energy_is_on(const sinew_world *world, sinew_energy energy, int32_t element)
+{
+    const sinew_energy_record *record = find_energy(world, energy, NULL);
+    if (!record)
+        return false;
+    const sinew_batch *batch = record->batch;
+    return SINEW_ASSERT(element >= 0 && element < batch->element_count) && !sinew_batch_is_off(batch, element);
+}
+
+/* ---- Parameters and rest shapes -------------------------------------------------------------- */
+
+static uint32_t data_bit(const sinew_energy_record *record)
+{
+    return record->batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_DATA;
+}
+
+/* Prepares elements first .. last-1 from the store as it is now. */
+static sinew_status prepare_range(const sinew_world *world, sinew_energy_record *record, int32_t first, int32_t last,
+                                  int32_t *done, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (*done = first; status == SINEW_OK && *done < last; ++*done)
+        status = sinew_energy_prepare_again(world, record, *done, error);
+    return status;
+}
+
+static int32_t find_parameter(const sinew_energy_record *record, int32_t energy, const char *name, sinew_error *error)
+{
+    const int32_t p = name ? sinew_energy_parameter(record->kind, name) : -1;
+    if (p < 0)
+        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d is %s and has no parameter '%s'", energy,
+                   record->batch->ops->info.name, name ? name : "");
+    return p;
+}
+
+/* Takes a parameter over, the same for all (each NULL) or one for each element, and prepares; where an element refuses,
+ * everything is as it was. */
+static sinew_status take_parameter(sinew_world *world, sinew_energy_record *record, int32_t p, sinew_real value,
+                                   sinew_real *each, sinew_error *error)
+{
+    sinew_energy_store *store = &record->store;
+    const sinew_real old = store->parameters[p];
+    const uint32_t old_bits = store->by_element;
+    sinew_real *old_each = store->each[p];
+    int32_t done, again;
+    store->parameters[p] = each ? old : value;
+    store->by_element = each ? old_bits | 1u << p : old_bits & ~(1u << p);
+    store->each[p] = each ? each : old_each;
+    const sinew_status status = prepare_range(world, record, 0, store->count, &done, error);
+    if (status == SINEW_OK) {
+        if (each) {
+            sinew_release(&world->allocator, old_each);
+            store->each_room[p] = (size_t)store->count * sizeof *each;
+        }
+        sinew_world_note_change(world, data_bit(record));
+        return SINEW_OK;
+    }
+    store->parameters[p] = old;
+    store->by_element = old_bits;
+    store->each[p] = old_each;
+    sinew_release(&world->allocator, each);
+    prepare_range(world, record, 0, done, &again, NULL);
+    return status;
+}
+
+sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name, sinew_real value,
+                                        sinew_error *error)
+{
+    sinew_energy_record *record = find_energy(world, energy, error);
+    const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
+    if (p < 0)
+        return SINEW_ERROR_USAGE;
+    const sinew_energy_info *info = &record->batch->ops->info;
+    const sinew_status status = sinew_parameter_check(&info->parameters[p], (double)value, info->name, error);
+    return status == SINEW_OK ? take_parameter(world, record, p, value, NULL, error) : status;
+}
+
+sinew_status sinew_energy_set_element_parameters(sinew_world *world, sinew_energy energy, const char *name,
+                                                 const sinew_real *values, sinew_error *error)
+{
+    sinew_energy_record *record = find_energy(world, energy, error);
+    const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
+    if (p < 0)
+        return SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(values))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_set_element_parameters needs values");
+    const size_t count = (size_t)record->store.count;
+    const sinew_status status = sinew_energy_check_parameter(record->kind, p, values, record->store.count, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_real *each = sinew_allocate(&world->allocator, count, sizeof *each);
+    if (!each)
+        return sinew_fail_memory(error, "the parameters of an energy");
+    memcpy(each, values, count * sizeof *each);
+    return take_parameter(world, record, p, 0, each, error);
+}
+
+sinew_status sinew_energy_get_parameter(const sinew_world *world, sinew_energy energy, const char *name,
+                                        int32_t element, sinew_real *value, sinew_error *error)
+{
+    const sinew_energy_record *record = find_energy(world, energy, error);
+    const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
+    if (p < 0 || !SINEW_ASSERT(value))
+        return SINEW_ERROR_USAGE;
+    if (element < 0 || element >= record->store.count)
+        return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) has no element %d; it has %d", energy.index,
+                          record->batch->ops->info.name, element, record->store.count);
+    *value = record->store.by_element >> p & 1 ? record->store.each[p][element] : record->store.parameters[p];
+    return SINEW_OK;
+}
+
+/* The elements' own rest shapes, at first those of the bodies. */
+static bool own_rest(const sinew_world *world, sinew_energy_record *record)
+{
+    sinew_energy_store *store = &record->store;
+    const int32_t n = record->batch->ops->info.vertex_count;
+    if (store->rest_given)
+        return true;
+    if (!sinew_make_room(&world->allocator, &store->rest, &store->rest_room, 3 * (size_t)store->count * (size_t)n,
+                         sizeof *store->rest))
+        return false;
+    sinew_world_points(world->rest, store->particles, store->count * n, store->rest);
+    store->rest_given = true;
+    return true;
+}
+
+sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
+                                   const sinew_real *rest, sinew_error *error)
+{
+    sinew_energy_record *record = find_energy(world, energy, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    const sinew_energy_info *info = &record->batch->ops->info;
+    if (!SINEW_ASSERT(rest || count == 0))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_set_rest needs rest positions");
+    if (first < 0 || count < 0 || first > record->store.count - count)
+        return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) has %d elements, not %d .. %lld", energy.index,
+                          info->name, record->store.count, first, (long long)first + count - 1);
+    const size_t size = 3 * (size_t)info->vertex_count, reals = size * (size_t)count;
+    for (size_t i = 0; i < reals; i++)
+        if (!isfinite(rest[i]))
+            return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s): the rest shape of element %d is not finite",
+                              energy.index, info->name, first + (int32_t)(i / size));
+    sinew_real *old = sinew_allocate(&world->allocator, reals, sizeof *old);
+    if (!old || !own_rest(world, record)) {
+        sinew_release(&world->allocator, old);
+        return sinew_fail_memory(error, "the rest shapes of an energy");
+    }
+    sinew_real *own = record->store.rest + size * (size_t)first;
+    int32_t done, again;
+    memcpy(old, own, reals * sizeof *old);
+    memcpy(own, rest, reals * sizeof *own);
+    const sinew_status status = prepare_range(world, record, first, first + count, &done, error);
+    if (status != SINEW_OK) {
+        memcpy(own, old, reals * sizeof *own);
+        prepare_range(world, record, first, done, &again, NULL);
+    } else {
+        sinew_world_note_change(world, data_bit(record));
+    }
+    sinew_release(&world->allocator, old);
+    return status;
+}
+
+/* ---- Targets, multipliers, removal ----------------------------------------------------------- */
 
 sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                       sinew_error *error)
@@ -368,7 +517,7 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     *count = 0;
     if (!sinew_solver_get_ops(world->def.solver.kind)->multipliers)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s has no multipliers; use xpbd or pbd", solver);
-    if (!world->solver_ready || world->step_count == 0)
+    if (world->solver_changed || world->step_count == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s has no multipliers before its first step; take one", solver);
     *count = batch->element_count * batch->ops->constraint_count;
     if (capacity < *count)
@@ -379,14 +528,17 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
 
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
 {
-    sinew_error_clear(error);
-    sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    /* The objective borrows batches: it goes first. */
-    sinew_solve_release(&world->solve);
-    sinew_objective_clear(&world->objective);
+    sinew_world_note_change(world, elements_bit(record));
+    /* The objective and the solver borrow batches. */
+    if (record->batch->transient) {
+        sinew_objective_layer(&world->objective, NULL, 0, NULL);
+    } else {
+        sinew_solve_release(&world->solve);
+        sinew_objective_clear(&world->objective);
+    }
     sinew_energy_record_destroy(&world->allocator, record);
-    world->objective_ready = world->solver_ready = false;
     return SINEW_OK;
 }

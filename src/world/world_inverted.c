@@ -15,29 +15,6 @@ static double volume(const sinew_real *points, const int32_t particles[4])
            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
 }
 
-/* The chunk that holds a group; chunks follow each other. */
-static const sinew_chunk *chunk_of(const sinew_batch *batch, int32_t group)
-{
-    int32_t low = 0, high = batch->chunk_count - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low + 1) / 2;
-        if (batch->chunks[middle].first_group <= group)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return &batch->chunks[low];
-}
-
-static void corners_of(const sinew_batch *batch, int32_t element, int32_t particles[4])
-{
-    const size_t W = (size_t)batch->width, place = (size_t)batch->place[element], group = place / W;
-    const sinew_chunk *chunk = chunk_of(batch, (int32_t)group);
-    for (size_t a = 0; a < 4; a++)
-        particles[a] =
-            batch->particle[chunk->first_slot + batch->vertex[(group * 4 + a) * W + place % W] / SINEW_POINT];
-}
-
 int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_energy *energies, int32_t *elements)
 {
     if (!SINEW_ASSERT(world && (capacity == 0 || (energies && elements))))
@@ -47,7 +24,7 @@ int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_e
         const sinew_batch *batch = world->energies[i].batch;
         for (int32_t e = 0; batch && batch->ops->determinants && e < batch->element_count; e++) {
             int32_t corners[4];
-            corners_of(batch, e, corners);
+            sinew_batch_particles(batch, e, corners);
             if (volume(world->q, corners) * volume(world->rest, corners) > 0)
                 continue;
             if (count < capacity) {

@@ -125,9 +125,13 @@ static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
     shift_list(world->inside, world->number_count, at, by);
     for (int32_t i = 0; i < world->body_count; i++)
         world->bodies[i].start += world->bodies[i].mesh && world->bodies[i].start >= at ? by : 0;
-    for (int32_t i = 0; i < world->energy_count; i++)
-        if (world->energies[i].batch)
-            shift_list(world->energies[i].batch->particle, world->energies[i].batch->slot_count, at, by);
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        const sinew_energy_record *record = &world->energies[i];
+        if (!record->batch)
+            continue;
+        shift_list(record->batch->particle, record->batch->slot_count, at, by);
+        shift_list(record->store.particles, record->store.count * record->batch->ops->info.vertex_count, at, by);
+    }
     for (int32_t i = 0; i < world->pin_count; i++)
         shift_list(world->pins[i].particles, world->pins[i].count, at, by);
 }
@@ -149,7 +153,7 @@ static void move_entries(sinew_world *world, int32_t from, int32_t to)
 static void particles_changed(sinew_world *world)
 {
     world->shape_version++;
-    world->objective_ready = world->solver_ready = false;
+    sinew_world_note_change(world, SINEW_CHANGED_ELEMENTS);
 }
 
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count)

@@ -23,7 +23,7 @@ void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record
 /* Solvers leave pinned particles out of their unknowns. */
 static void pins_changed(sinew_world *world)
 {
-    world->solver_ready = false;
+    sinew_world_note_change(world, SINEW_CHANGED_PINS);
 }
 
 /* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */

@@ -177,15 +177,15 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
         put_text(s, name, "removed");
         return;
     }
-    put_format(s, name, "%s on body %" PRId32, info->name, record->origin.body);
+    const sinew_energy_origin origin = sinew_energy_describe(world, record);
+    put_format(s, name, "%s on body %" PRId32, info->name, origin.body);
     snprintf(s->prefix, sizeof s->prefix, "%s.%s.", name, info->name);
     for (int32_t p = 0; p < info->parameter_count; p++)
-        if (record->origin.by_element & 1u << p)
+        if (origin.by_element & 1u << p)
             put_text(s, info->parameters[p].name, "by element");
         else
-            put_parameter(s, &info->parameters[p], (double)record->origin.parameters[p]);
-    put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count,
-               record->origin.digest);
+            put_parameter(s, &info->parameters[p], (double)origin.parameters[p]);
+    put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context)

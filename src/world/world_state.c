@@ -60,7 +60,7 @@ static void put_guide(const sinew_guide *guide, const char *tag, int32_t index, 
 static void put_solver(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_solve *solve = &world->solve;
-    if (!world->solver_ready || !solve->ops->state_size || solve->ops->state_size(solve) == 0)
+    if (world->solver_changed || !solve->ops->state_size || solve->ops->state_size(solve) == 0)
         return;
     char name[SOLVER_NAME] = "";
     strncpy(name, solve->ops->info.name, sizeof name - 1);
@@ -297,13 +297,14 @@ static sinew_status check_guides(const sinew_world *world, sinew_section_reader 
 /* The solver is prepared anew: it may remember steps that the state has not seen. */
 static void forget_steps(sinew_world *world)
 {
-    world->solver_ready = false;
+    sinew_world_note_change(world, SINEW_CHANGED_SOLVER);
 }
 
 /* The solver's memory of the state's steps. Another solver than the one that wrote it begins without. */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
-    const sinew_solver_ops *ops = world->solver_ready ? world->solve.ops : sinew_solver_get_ops(world->def.solver.kind);
+    const sinew_solver_ops *ops =
+        world->solver_changed == 0 ? world->solve.ops : sinew_solver_get_ops(world->def.solver.kind);
     size_t size;
     const char *content = sinew_sections_find(reader, "SOLV", 0, &size);
     if (content && (size < SOLVER_NAME || memchr(content, '\0', SOLVER_NAME) == NULL))

@@ -84,15 +84,76 @@ void sinew_world_predict(sinew_world *world)
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
+/* The live batches, fixed ones before transient ones; returns how many, *fixed of them fixed. */
+static int32_t list_batches(sinew_world *world, int32_t *fixed)
 {
     int32_t live = 0;
-    sinew_solve_release(&world->solve);
-    for (int32_t i = 0; i < world->energy_count; i++)
-        if (world->energies[i].batch)
-            world->batches[live++] = world->energies[i].batch;
-    world->objective.particle_count = world->particle_count;
-    return sinew_objective_build(&world->objective, world->batches, live, error);
+    for (int layer = 0; layer < 2; layer++) {
+        for (int32_t i = 0; i < world->energy_count; i++)
+            if (world->energies[i].batch && world->energies[i].batch->transient == (layer == 1))
+                world->batches[live++] = world->energies[i].batch;
+        *fixed = layer == 0 ? live : *fixed;
+    }
+    return live;
+}
+
+static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    int32_t fixed;
+    if (world->objective_changed == 0)
+        return SINEW_OK;
+    const int32_t live = list_batches(world, &fixed);
+    if (world->objective_changed & SINEW_CHANGED_ELEMENTS) {
+        sinew_solve_release(&world->solve);
+        world->objective.particle_count = world->particle_count;
+        status = sinew_objective_build(&world->objective, world->batches, live, error);
+    } else {
+        status = sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
+    }
+    if (status == SINEW_OK)
+        world->objective_changed = 0;
+    return status;
+}
+
+/* Whether some fixed element is switched off; shows all as if they were on, or as they are. */
+static bool show_all(sinew_world *world, bool all)
+{
+    bool any = false;
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        sinew_batch *batch = world->energies[i].batch;
+        if (!batch || batch->transient || batch->off_count == 0)
+            continue;
+        sinew_batch_show_all(batch, all);
+        any = true;
+    }
+    return any;
+}
+
+/* Preparation depends on the rest shape and on all elements, whoever is switched off, so that a loaded state goes on
+ * with the same bits; then the solver sees who is. */
+static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
+{
+    const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
+    uint32_t changed = world->solver_changed & ~(uint32_t)SINEW_CHANGED_SWITCHED;
+    const uint32_t refreshes = world->solve.ops ? world->solve.ops->refreshes | SINEW_CHANGED_DEF : 0;
+    const bool anew = changed & all || changed & ~refreshes;
+    bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
+    sinew_status status = SINEW_OK;
+    if (changed) {
+        if (anew)
+            off |= show_all(world, true);
+        status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
+        if (anew)
+            show_all(world, false);
+    }
+    if (status == SINEW_OK && off)
+        status = sinew_solve_refresh(&world->solve, &world->def.solver, SINEW_CHANGED_SWITCHED, error);
+    if (status == SINEW_OK)
+        world->solver_changed = 0;
+    else
+        world->solver_changed |= SINEW_CHANGED_SOLVER;
+    return status;
 }
 
 sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
@@ -100,26 +161,12 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
-    sinew_status status = SINEW_OK;
-    if (!world->objective_ready) {
-        status = prepare_objective(world, error);
-        world->objective_ready = status == SINEW_OK;
-        world->solver_ready = false;
-    }
-    if (status != SINEW_OK || world->solver_ready)
+    sinew_status status = prepare_objective(world, error);
+    if (status != SINEW_OK || world->solver_changed == 0)
         return status;
     sinew_world_predict(world);
-    status = sinew_world_check(world, error);
-    if (status == SINEW_OK) {
-        /* Release with the old def's operations before the new def takes over. */
-        sinew_solve_release(&world->solve);
-        world->solve.def = world->def.solver;
-        /* Preparation depends on the rest shape alone, so that a loaded state goes on with the same bits. */
-        world->solve.q_start = world->rest;
-        status = sinew_solve_prepare(&world->solve, error);
-    }
-    world->solver_ready = status == SINEW_OK;
-    return status;
+    status = world->solver_changed == SINEW_CHANGED_DEF ? SINEW_OK : sinew_world_check(world, error);
+    return status == SINEW_OK ? prepare_solver(world, error) : status;
 }
 
 /* ---- Step ------------------------------------------------------------------------------------ */

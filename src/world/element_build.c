@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * element_build.c: from the store of an energy to its batch: elements are planned, prepared and laid out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "world/world.h"
+
+/* ---- One element ----------------------------------------------------------------------------- */
+
+/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first place */
+static sinew_status pair_weights(const char *name, const sinew_real *given, int32_t e, const int32_t *particles,
+                                 sinew_real w[8], sinew_error *error)
+{
+    double sums[2] = {0, 0};
+    for (int i = 0; i < 8; i++) {
+        w[i] = given[8 * (size_t)e + (size_t)i];
+        if (!(isfinite(w[i]) && w[i] >= 0))
+            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
+                              i, (double)w[i]);
+        sums[i / 4] += (double)w[i];
+    }
+    const double slack = sizeof(sinew_real) == 4 ? 1e-5 : 1e-9;
+    for (int side = 0; side < 2; side++)
+        if (fabs(sums[side] - 1) > slack)
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "%s, element %d: the weights of its %s point sum to %.9g, not to 1", name, e,
+                              side ? "second" : "first", sums[side]);
+    for (int i = 4; i < 8; i++)
+        w[i] = -w[i];
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < i; j++)
+            if (particles[i] == particles[j]) {
+                w[j] += w[i];
+                w[i] = 0;
+            }
+    return SINEW_OK;
+}
+
+static sinew_status unit_normal(const char *name, const sinew_real *normals, int32_t e, sinew_real normal[3],
+                                sinew_error *error)
+{
+    const sinew_real z[3] = {0, 0, 1};
+    const sinew_real *given = normals ? normals + 3 * (size_t)e : z;
+    double length = sqrt((double)given[0] * (double)given[0] + (double)given[1] * (double)given[1] +
+                         (double)given[2] * (double)given[2]);
+    if (!(length > 0 && isfinite(length)))
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: its normal has no direction", name, e);
+    for (int c = 0; c < 3; c++)
+        normal[c] = (sinew_real)((double)given[c] / length);
+    return SINEW_OK;
+}
+
+/* rest [n][3] of an element whose vertices are `particles`, in the plan's order: the bodies', or its own. */
+static void rest_shape(const sinew_world *world, const sinew_energy_store *store, int32_t n, int32_t e,
+                       const int32_t *particles, sinew_real *rest)
+{
+    sinew_world_points(world->rest, particles, n, rest);
+    const int32_t *given = store->particles + (size_t)e * (size_t)n;
+    for (int32_t a = 0; store->rest_given && a < n; a++)
+        for (int32_t b = 0; b < n; b++)
+            if (given[b] == particles[a])
+                memcpy(rest + 3 * (size_t)a, store->rest + 3 * ((size_t)e * (size_t)n + (size_t)b), 3 * sizeof *rest);
+}
+
+/* data [data_count] of an element whose vertices the plan has put in the order of `particles`. */
+static sinew_status prepare_element(const sinew_world *world, const sinew_energy_ops *ops,
+                                    const sinew_energy_store *store, int32_t e, const int32_t *particles,
+                                    const sinew_real *target, sinew_real *data, sinew_error *error)
+{
+    sinew_real rest[3 * SINEW_STENCIL_MAX], parameters[SINEW_PARAMETER_MAX], weights[8], normal[3];
+    sinew_status status = SINEW_OK;
+    rest_shape(world, store, ops->info.vertex_count, e, particles, rest);
+    for (int32_t p = 0; p < ops->info.parameter_count; p++)
+        parameters[p] = store->by_element >> p & 1 ? store->each[p][e] : store->parameters[p];
+    sinew_element element = {.rest = rest, .parameters = parameters, .target = target};
+    if (ops->info.stencil == SINEW_STENCIL_PAIR) {
+        status = pair_weights(ops->info.name, store->weights, e, particles, weights, error);
+        if (status == SINEW_OK)
+            status = unit_normal(ops->info.name, store->normals_given ? store->normals : NULL, e, normal, error);
+        element.weights = weights;
+        element.normal = normal;
+    }
+    if (status != SINEW_OK)
+        return status;
+    const char *why = ops->prepare(&element, data);
+    if (why)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s; see sinew mesh check", ops->info.name, e, why);
+    return SINEW_OK;
+}
+
+sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t e,
+                                        sinew_error *error)
+{
+    const sinew_energy_ops *ops = record->batch->ops;
+    int32_t particles[SINEW_STENCIL_MAX];
+    sinew_real data[SINEW_DATA_MAX];
+    const sinew_real *target = record->targets.count > 0 ? record->targets.current + 3 * (size_t)e : NULL;
+    sinew_batch_particles(record->batch, e, particles);
+    const sinew_status status = prepare_element(world, ops, &record->store, e, particles, target, data, error);
+    if (status == SINEW_OK)
+        sinew_batch_set_element(record->batch, e, data);
+    return status;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator)
+{
+    sinew_release(allocator, work->particles);
+    sinew_release(allocator, work->data);
+    sinew_plan_release(&work->plan, allocator);
+    sinew_batch_work_release(&work->batch, allocator);
+    *work = (sinew_energy_work){0};
+}
+
+static sinew_status fill_batch(const sinew_world *world, const sinew_energy_store *store, const sinew_real *targets,
+                               sinew_energy_work *work, sinew_batch *batch, sinew_error *error)
+{
+    const sinew_energy_ops *ops = batch->ops;
+    const size_t n = (size_t)ops->info.vertex_count, entries = (size_t)store->count * n;
+    const sinew_allocator *allocator = &world->allocator;
+    int32_t span;
+    memcpy(work->particles, store->particles, entries * sizeof *work->particles);
+    const int32_t low = sinew_count_from_zero(work->particles, entries, &span);
+    bool good = sinew_plan_make(&work->plan, allocator, store->count, ops->info.vertex_count, span,
+                                ops->info.stencil == SINEW_STENCIL_TET, work->particles);
+    sinew_count_from(work->particles, entries, low);
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of an energy's elements");
+    for (int32_t e = 0; status == SINEW_OK && e < store->count; e++)
+        status = prepare_element(world, ops, store, e, work->particles + (size_t)e * n,
+                                 targets ? targets + 3 * (size_t)e : NULL,
+                                 work->data + (size_t)e * (size_t)ops->data_count, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_count_from(work->particles, entries, -low);
+    if (!sinew_batch_fill(batch, allocator, &work->plan, work->particles, work->data, span, &work->batch))
+        return sinew_fail_memory(error, "the elements of an energy");
+    sinew_count_from(batch->particle, (size_t)batch->slot_count, low);
+    return SINEW_OK;
+}
+
+sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, const sinew_energy_store *store,
+                                const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
+                                sinew_error *error)
+{
+    const sinew_energy_ops *ops = sinew_energy_get_ops(kind);
+    const size_t count = (size_t)store->count;
+    if (!sinew_make_room(&world->allocator, &work->particles, &work->particle_room,
+                         count * (size_t)ops->info.vertex_count, sizeof *work->particles) ||
+        !sinew_make_room(&world->allocator, &work->data, &work->data_room, count * (size_t)ops->data_count,
+                         sizeof *work->data))
+        return sinew_fail_memory(error, "the elements of an energy");
+    return fill_batch(world, store, targets, work, batch, error);
+}

@@ -174,6 +174,30 @@ SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_d
 /* Takes a body out of a running world, together with the energies and pins that are on it alone. Refuses, naming it,
  * where an energy or pins are on other bodies too. Nothing of the others changes: neither ids nor particle numbers. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
+
+/* Vertices for a body that is in the world already: copies of its own, as tearing needs them, or others. */
+typedef struct sinew_vertices_def {
+    uint32_t cookie;
+    int32_t count;                /* >= 1 */
+    const int32_t *copies_of;     /* [count] vertices of the body, in place of what is NULL below; NULL: no copies */
+    const sinew_real *rest;       /* m [3 * count]; NULL: as the original */
+    const sinew_real *positions;  /* m [3 * count]; NULL: as the original, else at rest */
+    const sinew_real *velocities; /* m/s [3 * count]; NULL: as the original, else zero */
+    const sinew_real *masses;     /* kg [count]; NULL: a vertex and its copies get equal parts of its mass */
+} sinew_vertices_def;
+
+SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
+/* The body's mesh gets them behind its others, the first being *first_vertex (may be NULL), and no cells that use them;
+ * energies and pins keep their elements. They are free and without forces. A body that has no spare numbers, and others
+ * behind it, moves to other particle numbers: sinew_body_first_particle() tells. Everything inside follows, vertex
+ * numbers and ids stay. */
+SINEW_API sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const sinew_vertices_def *def,
+                                               int32_t *first_vertex, sinew_error *error);
+/* Other cells for a body: those of a mesh of as many vertices, whose positions are not looked at. What is drawn and
+ * what energies without a list of elements act on from now on; masses and the energies that are there stay. */
+SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh,
+                                           sinew_error *error);
+
 /* Places of bodies, those of removed ones included; which body is at one of them, index -1: its body was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t place);

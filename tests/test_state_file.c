@@ -287,7 +287,7 @@ static void solver_memory(void **state)
     write_parts(&p, path);
     remembered = 0.3;
     assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
-    assert_true(remembered == 0.3 && !world->solver_changed == 0); /* prepared anew by the next step */
+    assert_true(remembered == 0.3 && world->solver_changed != 0); /* prepared anew by the next step */
     memset(other, 'x', sizeof other);
     write_parts(&p, path);
     refuse_state(world, path, "its solver has no name");

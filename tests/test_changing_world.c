@@ -41,7 +41,7 @@ typedef struct listed_energy {
     sinew_real weights[PAIRS_MOST][CORNERS];
     uint8_t off[ELEMENTS_MOST];
     sinew_real targets[3 * ELEMENTS_MOST]; /* of position energies */
-    double growth; /* factor of the elements' own rest shapes; 0: the body's */
+    double growth;                         /* factor of the elements' own rest shapes; 0: the body's */
     sinew_energy id;
 } listed_energy;
 
@@ -68,7 +68,7 @@ static bool sweeps(sinew_solver_kind kind)
 
 static sinew_solver_def draw_solver_def(random_cases *r)
 {
-    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PD,  SINEW_SOLVER_QN,
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PD,   SINEW_SOLVER_QN,
                                               SINEW_SOLVER_ADMM,   SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD,
                                               SINEW_SOLVER_PBNG};
     sinew_solver_def def = sinew_default_solver_def(kinds[random_index(r, 7)]);

@@ -407,6 +407,7 @@ const sinew_solver_ops sinew_solver_admm = {
              .quasistatic = true},
     .prepare = admm_prepare,
     .release = admm_release,
+    .needs_noise = true,
     .begin = admm_begin,
     .iterate = admm_iterate,
     .settle = admm_settle,

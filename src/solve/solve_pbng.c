@@ -314,6 +314,7 @@ const sinew_solver_ops sinew_solver_pbng = {
              .quasistatic = true},
     .prepare = prepare,
     .release = release,
+    .needs_noise = true,
     .begin = begin,
     .iterate = iterate,
     .settle = settle,

@@ -73,7 +73,7 @@ static sinew_status xpbd_qs_prepare(sinew_solve *s, sinew_error *error)
                                         .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
     const sinew_status status = sinew_sweeping_prepare(s, &how, &parts, error);
     if (status == SINEW_OK)
-        sinew_sweep_arrange(&((sinew_sweeping *)s->memory)->sweep, SINEW_STENCIL_PAIR, s->def.parameters[FIRST] > 0);
+        sinew_sweep_arrange(&((sinew_sweeping *)s->memory)->sweep, s->def.parameters[FIRST] > 0);
     return status;
 }
 

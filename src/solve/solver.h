@@ -52,6 +52,8 @@ typedef struct sinew_solver_ops {
     sinew_status (*refresh)(sinew_solve *s, uint32_t changed, sinew_error *error);
     /* Every iteration needs the gradient at q anyway: looking at the residual costs such a solver nothing. */
     bool needs_gradient;
+    /* Iterations look at s->value_noise. */
+    bool needs_noise;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
@@ -102,9 +104,11 @@ struct sinew_solve {
     int32_t linear_iterations;
     int64_t step; /* number of the step at hand, the first is 1 */
 
-    double stiffness;      /* from prepare: noise per unit of position round-off */
-    double *stiffness_of;  /* [particle_count] from prepare: traces of the diagonal blocks, N/m, 0 at pins */
-    double *elastic_of;    /* [particle_count] the same of the fixed elements alone, without inertia, at pins too */
+    /* Found by the first step that needs it after a change. */
+    double stiffness;     /* noise per unit of position round-off */
+    double *stiffness_of; /* [particle_count] traces of the diagonal blocks at rest, N/m, 0 at pins */
+    double *elastic_of;   /* [particle_count] the same of the fixed elements alone, without inertia, at pins too */
+    bool stiffness_known, elastic_known;
     struct sinew_gap *gap; /* what the estimate of the gap needs */
     sinew_iteration *rows; /* [row_capacity] */
     int32_t row_count, row_capacity;

@@ -9,6 +9,7 @@
 #include "base/order.h"
 #include "base/phases.h"
 #include "base/reduce.h"
+#include "energy/registry.h"
 #include "mesh/topology.h"
 
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
@@ -282,16 +283,9 @@ static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
 /* Mesh order goes element by element, so it takes the kernels of width one. */
 static const sinew_energy_ops *choose_ops(const sinew_batch *batch, sinew_sweep_order order, int32_t *width)
 {
-    int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
-    *width = batch->width;
-    for (int32_t v = 0; order == SINEW_SWEEP_MESH && v < count; v++)
-        for (int32_t kind = 0; variants[v]->width == 1 && kind < SINEW_ENERGY_COUNT; kind++)
-            if (strcmp(variants[v]->energies[kind]->info.name, batch->ops->info.name) == 0) {
-                *width = 1;
-                return variants[v]->energies[kind];
-            }
-    return batch->ops;
+    const sinew_energy_ops *scalar = order == SINEW_SWEEP_MESH ? sinew_energy_scalar(batch->ops) : NULL;
+    *width = scalar ? 1 : batch->width;
+    return scalar ? scalar : batch->ops;
 }
 
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, sinew_sweep_order order,
@@ -338,14 +332,19 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     *sweep = (sinew_sweep){0};
 }
 
-/* Insertion sort by whether a batch is of the stencil: there are few batches. */
-void sinew_sweep_arrange(sinew_sweep *sweep, sinew_stencil stencil, bool first)
+static bool couples(const sinew_sweep_batch *b)
+{
+    return sinew_get_stencil(b->ops->info.stencil)->couples;
+}
+
+/* Insertion sort by whether a batch couples: there are few batches. */
+void sinew_sweep_arrange(sinew_sweep *sweep, bool first)
 {
     for (int32_t k = 1; k < sweep->batch_count; k++) {
         const sinew_sweep_batch moved = sweep->batches[k];
-        const bool early = (moved.ops->info.stencil == stencil) == first;
+        const bool early = couples(&moved) == first;
         int32_t at = k;
-        while (early && at > 0 && (sweep->batches[at - 1].ops->info.stencil == stencil) != first) {
+        while (early && at > 0 && couples(&sweep->batches[at - 1]) != first) {
             sweep->batches[at] = sweep->batches[at - 1];
             at--;
         }

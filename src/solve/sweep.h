@@ -61,8 +61,8 @@ typedef struct sinew_sweep {
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, sinew_sweep_order order,
                                 sinew_error *error);
 void sinew_sweep_destroy(sinew_sweep *sweep);
-/* Puts the batches of one stencil before, or after, all others; within both the order stays. */
-void sinew_sweep_arrange(sinew_sweep *sweep, sinew_stencil stencil, bool first);
+/* Puts the batches that couple points anywhere before, or after, all others; within both the order stays. */
+void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
 /* Takes over positions, masses, pins and targets, and sets all multipliers to zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);

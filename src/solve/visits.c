@@ -73,9 +73,9 @@ static sinew_status draft_elements(const sinew_visits *v, draft *d, sinew_error 
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-static bool is_pair(const sinew_energy_ops *ops)
+static bool is_coupling(const sinew_energy_ops *ops)
 {
-    return ops->info.stencil == SINEW_STENCIL_PAIR;
+    return sinew_get_stencil(ops->info.stencil)->couples;
 }
 
 /* The lists that are pairs, or those that are not, next to each other; returns how many. */
@@ -83,7 +83,7 @@ static int32_t pick_lists(const sinew_visits *v, const draft *d, bool pairs, sin
 {
     int32_t count = 0;
     for (int32_t b = 0; b < v->batch_count; b++)
-        if (is_pair(v->batches[b].ops) == pairs)
+        if (is_coupling(v->batches[b].ops) == pairs)
             out[count++] = d->lists[b];
     return count;
 }
@@ -273,7 +273,7 @@ static sinew_status build_batch(const sinew_visits *v, sinew_visit_batch *b, con
 /* The number of the visits that a batch joins; they begin with it where there are none. */
 static int32_t find_visits(sinew_visits *v, const sinew_energy_ops *ops)
 {
-    for (int32_t b = 0; !is_pair(ops) && b < v->batch_count; b++)
+    for (int32_t b = 0; !is_coupling(ops) && b < v->batch_count; b++)
         if (v->batches[b].ops == ops)
             return b;
     v->batches[v->batch_count].ops = ops;

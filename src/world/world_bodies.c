@@ -267,6 +267,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     sinew_mesh_destroy(record->mesh);
     sinew_numbers_give(world, record->first, record->room);
     *record = (sinew_body_record){.generation = record->generation};
+    sinew_world_free_place(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);
     return SINEW_OK;
 }

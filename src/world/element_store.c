@@ -123,6 +123,7 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
     sinew_release(allocator, store->weights);
     sinew_release(allocator, store->normals);
     sinew_release(allocator, store->rest);
+    sinew_release(allocator, store->size);
     for (int p = 0; p < SINEW_PARAMETER_MAX; p++)
         sinew_release(allocator, store->each[p]);
     *store = (sinew_energy_store){0};

@@ -197,7 +197,7 @@ static void swap_batch(sinew_world *world, sinew_energy_record *record)
 }
 
 /* record->next_batch from a store. */
-static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, const sinew_energy_store *store,
+static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
                                const sinew_real *targets, sinew_error *error)
 {
     if (!record->next_batch)
@@ -359,8 +359,8 @@ static int32_t find_parameter(const sinew_energy_record *record, int32_t energy,
     return p;
 }
 
-/* Takes a parameter over, the same for all (each NULL) or one for each element, and prepares; where an element refuses,
- * everything is as it was. */
+/* Takes a parameter over, the same for all (each NULL) or one for each element, which becomes the store's; where an
+ * element refuses, everything is as it was. */
 static sinew_status take_parameter(sinew_world *world, sinew_energy_record *record, int32_t p, sinew_real value,
                                    sinew_real *each, sinew_error *error)
 {
@@ -368,25 +368,24 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
     const sinew_real old = store->parameters[p];
     const uint32_t old_bits = store->by_element;
     sinew_real *old_each = store->each[p];
-    int32_t done, again;
     store->parameters[p] = each ? old : value;
     store->by_element = each ? old_bits | 1u << p : old_bits & ~(1u << p);
     store->each[p] = each ? each : old_each;
-    const sinew_status status = prepare_range(world, record, 0, store->count, &done, error);
-    if (status == SINEW_OK) {
-        if (each) {
-            sinew_release(&world->allocator, old_each);
-            store->each_room[p] = (size_t)store->count * sizeof *each;
-        }
-        sinew_world_note_change(world, data_bit(record));
-        return SINEW_OK;
+    const sinew_status status = sinew_energy_reparametrise(world, record, error);
+    if (status != SINEW_OK) {
+        store->parameters[p] = old;
+        store->by_element = old_bits;
+        store->each[p] = old_each;
+        sinew_energy_reparametrise(world, record, NULL);
+        sinew_release(&world->allocator, each);
+        return status;
     }
-    store->parameters[p] = old;
-    store->by_element = old_bits;
-    store->each[p] = old_each;
-    sinew_release(&world->allocator, each);
-    prepare_range(world, record, 0, done, &again, NULL);
-    return status;
+    if (each) {
+        sinew_release(&world->allocator, old_each);
+        store->each_room[p] = (size_t)store->count * sizeof *each;
+    }
+    sinew_world_note_change(world, data_bit(record));
+    return SINEW_OK;
 }
 
 sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name, sinew_real value,

@@ -174,6 +174,30 @@ SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_d
 /* Takes a body out of a running world, together with the energies and pins that are on it alone. Refuses, naming it,
  * where an energy or pins are on other bodies too. Nothing of the others changes: neither ids nor particle numbers. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
+
+/* Vertices for a body that is in the world already: copies of its own, as tearing needs them, or others. */
+typedef struct sinew_vertices_def {
+    uint32_t cookie;
+    int32_t count;                /* >= 1 */
+    const int32_t *copies_of;     /* [count] vertices of the body, in place of what is NULL below; NULL: no copies */
+    const sinew_real *rest;       /* m [3 * count]; NULL: as the original */
+    const sinew_real *positions;  /* m [3 * count]; NULL: as the original, else at rest */
+    const sinew_real *velocities; /* m/s [3 * count]; NULL: as the original, else zero */
+    const sinew_real *masses;     /* kg [count]; NULL: a vertex and its copies get equal parts of its mass */
+} sinew_vertices_def;
+
+SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
+/* The body's mesh gets them behind its others, the first being *first_vertex (may be NULL), and no cells that use them;
+ * energies and pins keep their elements. They are free and without forces. A body that has no spare numbers, and others
+ * behind it, moves to other particle numbers: sinew_body_first_particle() tells. Everything inside follows, vertex
+ * numbers and ids stay. */
+SINEW_API sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const sinew_vertices_def *def,
+                                               int32_t *first_vertex, sinew_error *error);
+/* Other cells for a body: those of a mesh of as many vertices, whose positions are not looked at. What is drawn and
+ * what energies without a list of elements act on from now on; masses and the energies that are there stay. */
+SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh,
+                                           sinew_error *error);
+
 /* Places of bodies, those of removed ones included; which body is at one of them, index -1: its body was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t place);
@@ -356,6 +380,9 @@ SINEW_API sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def
 /* Where the pinned particles are at the end of the coming step, [3 * vertex_count]. Replaces its motion. */
 SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets,
                                              sinew_error *error);
+/* Other key frames for its base points (those of the def, or last set); NULL: they stand still there. */
+SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
+                                            sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
 
 /* ---- Solver -------------------------------------------------------------------------------- */
@@ -478,11 +505,28 @@ SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_c
 /* Everything that changes while stepping: positions, velocities, forces, targets, time, what the solver remembers from
  * step to step, and the note. A world built the same way that loads it goes on with the same bits. The blob is made of
  * tagged sections with checksums (docs/runs.md) and may come from anywhere: one that is damaged, of another version or
- * precision, or whose bodies, targets or pins are not as large as the world's is refused, and the world stays as it
- * was. */
+ * precision, or whose bodies, targets or pins are not as many, at the same places and as large as the world's is
+ * refused, and the world stays as it was. Generations of ids are not asked for, as a world that is built again has its
+ * own. */
 SINEW_API size_t sinew_world_state_size(const sinew_world *world);
 SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size);
 SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
+/* How it went with the bodies, the energies that have targets, or the pins of a world and a state. */
+typedef struct sinew_restored {
+    int32_t taken;   /* are as they were in the state */
+    int32_t kept;    /* are not in the state, or had another number of points: left as they are */
+    int32_t dropped; /* of the state that are not in the world any more, or not with that number of points */
+} sinew_restored;
+typedef struct sinew_restore_report {
+    sinew_restored bodies, targets, pins;
+} sinew_restore_report;
+
+/* Undo in a world that has changed: what is still there, by id, and has as many vertices goes back to where it was in
+ * the state; the rest of the world is left alone, and report (may be NULL) tells how many of each. The time and the
+ * count of steps are the state's, as targets move with time; the note is left alone; what the solver remembers is taken
+ * where all fits, otherwise it begins anew. Refuses a state that is damaged, and the world stays as it was. */
+SINEW_API sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, size_t size,
+                                                 sinew_restore_report *report, sinew_error *error);
 /* Whether the state belongs to a world like this one: SINEW_ERROR_DATA names the first difference in time step,
  * gravity, solver, meshes, energies, pins ("energies.0.neo_hookean.young was 100000, is 1e+06"). load does not ask. */
 SINEW_API sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size,

@@ -75,7 +75,8 @@ typedef struct sinew_pin_record {
     int32_t count;      /* 0 when removed */
     int32_t *particles; /* [count] inside numbers */
     sinew_guide guide;
-    uint32_t digest; /* of vertices and motion as they were given */
+    sinew_body body;        /* whose vertices were numbered, as given; index -1: the world's particles */
+    uint32_t motion_digest; /* of the motion as it was given */
     uint32_t generation;
 } sinew_pin_record;
 
@@ -140,7 +141,21 @@ bool sinew_numbers_reserve(sinew_world *world, int32_t count);
  * holds inside numbers follows. */
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count);
 void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
-/* Where a run of so many outside numbers fits first; takes a run as spare room; gives one back. */
+/* Puts particles in another order: the i-th after inside number `start` is the from[i]-th that was there, to[from[i]] =
+ * i. All that holds inside numbers follows, but for the maps between inside and outside, which are left to the caller.
+ * scratch [count][4]. */
+void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, const int32_t *from, const int32_t *to,
+                             sinew_real *scratch);
+/* Whether an energy touches a body: 0 no, 1 it is on that alone, -1 on others too. */
+int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy);
+/* Refuses points [count][3] that are not finite; NULL is fine. */
+sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error);
+/* The cells of a mesh on other points [vertex_count][3]; NULL, with the reason, where that cannot be. */
+sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
+                                   const sinew_real *points, sinew_error *error);
+/* Where a run of so many outside numbers fits first; whether nobody has these; takes a run as spare room; gives one
+ * back. */
+bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count);
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
 void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
 void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
@@ -178,9 +193,11 @@ sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_r
  * parameters are to be put back and this called again. */
 sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
-/* Makes the batch of an energy anew from its store, for example after its particles got other numbers. On failure the
- * old batch stays. */
-sinew_status sinew_energy_rebuild(sinew_world *world, sinew_energy_record *record, sinew_error *error);
+/* Makes the batch of an energy anew from its store, beside the one it has, for example after its particles got other
+ * numbers; puts it in the place of that one; or lets it go, also one that could not be made. */
+sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
+void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
+void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);
@@ -191,6 +208,8 @@ typedef void sinew_signature_line(void *context, const char *name, const char *v
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
 /* The text of a signature, "name=value" lines, against the world's own: SINEW_ERROR_DATA names what differs. */
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
+/* CRC-32 of the vertices of pins and of their motion. */
+uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
 /* CRC-32 of the keys and the pivot of a motion, 0 without one. */
 uint32_t sinew_motion_digest(const sinew_motion *motion);
 /* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */

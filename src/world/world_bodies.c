@@ -84,7 +84,7 @@ static sinew_status lump_masses(const sinew_body_def *def, double *masses, sinew
     return SINEW_OK;
 }
 
-static sinew_status check_points(const sinew_real *points, int32_t count, const char *what, sinew_error *error)
+sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error)
 {
     for (int32_t i = 0; points && i < 3 * count; i++)
         if (!isfinite(points[i]))
@@ -107,9 +107,9 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
     if (!def->masses && !(isfinite(def->density) && def->density > 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "density is %g, must be finite and greater than 0",
                           (double)def->density);
-    sinew_status status = check_points(def->positions, count, "the position", error);
+    sinew_status status = sinew_points_check(def->positions, count, "the position", error);
     if (status == SINEW_OK)
-        status = check_points(def->velocities, count, "the velocity", error);
+        status = sinew_points_check(def->velocities, count, "the velocity", error);
     return status;
 }
 
@@ -144,12 +144,13 @@ static void fill_particles(sinew_world *world, const sinew_body_record *body, co
     }
 }
 
-static sinew_mesh *copy_mesh(const sinew_world *world, const sinew_mesh *mesh, sinew_error *error)
+sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
+                                   const sinew_real *points, sinew_error *error)
 {
     sinew_mesh_def def = sinew_default_mesh_def();
     def.allocator = world->allocator;
-    def.vertex_count = sinew_mesh_vertex_count(mesh);
-    def.positions = sinew_mesh_positions(mesh);
+    def.vertex_count = vertex_count;
+    def.positions = points;
     def.tet_count = sinew_mesh_tet_count(mesh);
     def.tets = sinew_mesh_tets(mesh);
     def.triangle_count = sinew_mesh_triangle_count(mesh);
@@ -170,7 +171,7 @@ static sinew_status draft_body(const sinew_world *world, const sinew_body_def *d
     if (status == SINEW_OK)
         status = sinew_hilbert_order(&world->allocator, sinew_mesh_positions(def->mesh), count, d->order, error);
     if (status == SINEW_OK) {
-        d->mesh = copy_mesh(world, def->mesh, error);
+        d->mesh = sinew_mesh_with_points(world, def->mesh, count, sinew_mesh_positions(def->mesh), error);
         status = d->mesh ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     return status;
@@ -226,7 +227,7 @@ static int lies_on(const sinew_body_record *body, const int32_t *particles, int3
     return on == 0 ? 0 : on == count ? 1 : -1;
 }
 
-static int energy_on(const sinew_body_record *body, const sinew_energy_record *energy)
+int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy)
 {
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
@@ -236,7 +237,7 @@ static sinew_status check_apart(const sinew_world *world, const sinew_body_recor
                                 sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
-        if (energy_on(body, &world->energies[i]) < 0)
+        if (sinew_energy_on(body, &world->energies[i]) < 0)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "body %d cannot be removed: energy %d (%s) joins it to other bodies; remove that first",
                               index, i, sinew_get_energy_info(world->energies[i].kind)->name);
@@ -255,7 +256,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
         return SINEW_ERROR_USAGE;
     sinew_status status = check_apart(world, record, body.index, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
-        if (energy_on(record, &world->energies[i]))
+        if (sinew_energy_on(record, &world->energies[i]))
             status = sinew_world_remove_energy(world, (sinew_energy){i, world->energies[i].generation}, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->pin_count; i++)
         if (lies_on(record, world->pins[i].particles, world->pins[i].count))

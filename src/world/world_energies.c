@@ -207,15 +207,27 @@ static sinew_status build_next(const sinew_world *world, sinew_energy_record *re
     return sinew_energy_build(world, record->kind, store, targets, &record->work, record->next_batch, error);
 }
 
-sinew_status sinew_energy_rebuild(sinew_world *world, sinew_energy_record *record, sinew_error *error)
+sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error)
 {
     const sinew_real *targets = record->targets.count > 0 ? record->targets.current : NULL;
     sinew_status status = build_next(world, record, &record->store, targets, error);
     if (status == SINEW_OK && !copy_switches(record->batch, record->next_batch, &world->allocator))
         status = sinew_fail_memory(error, "the elements of an energy");
-    if (status == SINEW_OK)
-        swap_batch(world, record);
     return status;
+}
+
+void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record)
+{
+    swap_batch(world, record);
+}
+
+void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record)
+{
+    if (record->batch->transient)
+        return;
+    sinew_batch_destroy(&world->allocator, record->next_batch);
+    record->next_batch = NULL;
+    sinew_energy_work_release(&record->work, &world->allocator);
 }
 
 /* New elements of an energy that has no targets: made in the next store and batch, then swapped in. */

@@ -92,3 +92,27 @@ sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int3
         *colour_count = world->solve.ops->colours(&world->solve, world->outside, colours);
     return status;
 }
+
+/* ---- Hash ------------------------------------------------------------------------------------ */
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t sinew_world_state_hash(const sinew_world *world)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (!SINEW_ASSERT(world))
+        return hash;
+    const sinew_real *arrays[] = {world->q, world->v};
+    for (int a = 0; a < 2; a++)
+        for (int32_t i = 0; i < world->number_count; i++)
+            if (world->inside[i] >= 0)
+                hash = hash_bytes(hash, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
+    return hash_bytes(hash, &world->time, sizeof world->time);
+}

@@ -312,8 +312,9 @@ typedef struct sinew_energy_def {
     sinew_real parameters[SINEW_PARAMETER_MAX];                /* for every element, as sinew_energy_info says */
     const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] each in place of the above, or NULL */
     int32_t element_count;                                     /* of `elements`; ignored when that is NULL */
-    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every tet or edge of the body, or (vertex)
-                                   every vertex. Edges: the mesh's own, or of all cells when it has none. PAIR needs it */
+    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the energy's stencil that
+                                   the body has. Edges: the mesh's own, or of all cells when it has none; triangles
+                                   and hinges: its own, or of the surface of its tets. PAIR needs it */
     const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
@@ -321,6 +322,10 @@ typedef struct sinew_energy_def {
     bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
+    /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
+    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; solvers that
+                  minimise refuse it. Residual and gap are still those of the energy with its parameters */
+    sinew_real pbd_stiffness; /* pbd: how much of each correction is made, in (0, 1]; 0: as the solver says */
 } sinew_energy_def;
 
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);

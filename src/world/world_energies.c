@@ -56,10 +56,10 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     if ((!row->find && !def->elements) || (row->takes & SINEW_TAKES_WEIGHTS && !def->weights))
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements%s", info->name,
                           row->takes & SINEW_TAKES_WEIGHTS ? " and weights" : "");
-    char why[sizeof error->text];
-    if (!sinew_solver_accepts(world->def.solver.kind, def->kind, why, sizeof why))
-        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    return SINEW_OK;
+    if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
+                          (double)def->pbd_stiffness);
+    return sinew_solver_check_energy(world->def.solver.kind, def->kind, def->hard, error);
 }
 
 /* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */
@@ -105,8 +105,11 @@ static sinew_status make_record(const sinew_world *world, const sinew_energy_def
                      ? sinew_energy_build(world, def->kind, &record->store, points, &record->work, record->batch, error)
                      : sinew_fail_memory(error, "the elements of an energy");
     }
-    if (record->batch)
+    if (record->batch) {
         record->batch->transient = def->transient;
+        record->batch->hard = def->hard;
+        record->batch->pbd_stiffness = def->pbd_stiffness;
+    }
     sinew_release(&world->allocator, points);
     return status;
 }
@@ -175,13 +178,21 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
+/* What an energy was added with stays when its elements change. */
+static void keep_manner(const sinew_batch *from, sinew_batch *to)
+{
+    to->transient = from->transient;
+    to->hard = from->hard;
+    to->pbd_stiffness = from->pbd_stiffness;
+    to->version = from->version + 1;
+}
+
 /* Puts the next batch in the place of the old one. The objective and the solver borrow batches: a transient one goes
  * with the layer, a fixed one only after them. */
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
-    record->next_batch->transient = old->transient;
-    record->next_batch->version = old->version + 1;
+    keep_manner(old, record->next_batch);
     record->batch = record->next_batch;
     record->next_batch = old;
     sinew_world_note_change(world, elements_bit(record));
@@ -253,15 +264,13 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
                                    sinew_error *error)
 {
     sinew_energy_record made = {0};
-    const bool transient = record->batch->transient;
     sinew_status status = make_record(world, def, &made, error);
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &made);
         return status;
     }
     made.generation = record->generation;
-    made.batch->transient = transient;
-    made.batch->version = record->batch->version + 1;
+    keep_manner(record->batch, made.batch);
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
     sinew_energy_record_destroy(&world->allocator, record);

@@ -54,7 +54,7 @@
  *
  * Does not: share state between worlds (each may live on its own thread; one world is used by one thread at a
  * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after
- * a call returns (the allocator's hooks excepted).
+ * a call returns (the hooks of the allocator and of the task system excepted).
  */
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H
@@ -139,7 +139,9 @@ typedef struct sinew_world_def {
     int32_t load_steps; /* >= 0: gravity and forces grow in equal parts over so many first steps, so that each finds its
                            equilibrium near the last one's; 0, the default: all at once */
     sinew_real damping; /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
-    int32_t thread_count; /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
+    int32_t thread_count;    /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
+    sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's own, which is asked
+                                for thread_count - 1 tasks at a time */
     sinew_solver_def solver;
 } sinew_world_def;
 

@@ -251,7 +251,7 @@ typedef struct sinew_parameter {
     const char *meaning; /* one line: what it is, what raising it does */
 } sinew_parameter;
 
-/* What a solver may ask of an energy beyond value, gradient and Hessian. */
+/* Capabilities that a solver may ask of an energy beyond value, gradient and Hessian. */
 enum {
     SINEW_CAN_CONSTRAINT = 1 << 0, /* C, grad C, compliance (PBD, XPBD) */
     SINEW_CAN_PROJECT = 1 << 1,    /* a distance to a constraint set (PD, ADMM) */
@@ -323,11 +323,11 @@ SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy en
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
-/* What each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many constraints an
- * element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a particle is the
- * value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for tets, whose C is
- * a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too small
- * (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
+/* The multipliers: what each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many
+ * constraints an element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a
+ * particle is the value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for
+ * tets, whose C is a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too
+ * small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
@@ -436,7 +436,7 @@ SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *erro
 
 /* ---- Measures ------------------------------------------------------------------------------ */
 
-/* Of the state as it is now. */
+/* Measures of the state as it is now. */
 typedef struct sinew_measures {
     double kinetic;   /* J */
     double elastic;   /* J, all energies */

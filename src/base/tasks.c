@@ -67,7 +67,7 @@ static struct {
     _Atomic int64_t alone_for;   /* ns, the last time */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
-/* Whose threads the work of this thread is done by; zeroed: the library's. */
+/* The task system that does the work of this thread; zeroed: the library's threads do. */
 static _Thread_local sinew_task_system task_system;
 
 static void pause_core(void)

@@ -27,7 +27,7 @@
 /* A world opens the roof when it is made and closes it when it goes; the last one sends the threads home. */
 void sinew_tasks_open(void);
 void sinew_tasks_close(void);
-/* Whose threads do what the calling thread asks for from now on; copied. Zeroed: the library's own. */
+/* The system, which is copied, does what the calling thread asks for from now on; zeroed: the library's threads do. */
 void sinew_tasks_use(const sinew_task_system *system);
 /* OMP_NUM_THREADS where it is set, else the cores that this process may run on. */
 int32_t sinew_tasks_default_count(void);

@@ -24,8 +24,8 @@ typedef struct sinew_body_record {
     uint32_t generation;
 } sinew_body_record;
 
-/* What an energy is made of, as its def said and as it was changed since: everything that its batch can be made from
- * again. Arrays are filled anew again and again in transient energies, so each has its room in bytes. */
+/* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
+ * from again. Arrays are filled anew again and again in transient energies, so each has its room in bytes. */
 typedef struct sinew_energy_store {
     sinew_body body; /* whose vertices the caller numbers; -1: elements number the world's particles */
     int32_t count;   /* elements */

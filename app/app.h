@@ -37,7 +37,7 @@ typedef struct sinew_option {
     bool repeats;        /* may be given more than once */
 } sinew_option;
 
-/* What the command line said about one option. */
+/* One option as the command line gave it. */
 typedef struct sinew_given {
     int32_t count;             /* how often it was given */
     const char *const *values; /* [count], in order */

@@ -28,7 +28,7 @@ typedef struct sinew_contender {
     bool own_iterations, own_tolerance; /* its word says them */
 } sinew_contender;
 
-/* What one contender answered in one step. */
+/* One contender's answer in one step. */
 typedef struct sinew_answer {
     sinew_iteration *rows; /* [row_count]; seconds without the time that recording takes */
     int32_t row_count;
@@ -82,8 +82,8 @@ double sinew_error_at(const sinew_answer *answer, int32_t iteration);
 
 /* Fills relative errors, drifts and distances of a step that everyone has answered. */
 void sinew_judge_step(sinew_comparison *c, int32_t step);
-/* What momenta, motions and distances of the last step are measured by; `q` [3 * particle_count] m is where it began.
- * False when out of memory. */
+/* Finds the scales that momenta, motions and distances of the last step are measured by; `q` [3 * particle_count] m is
+ * where it began. False when out of memory. */
 bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q);
 
 /* ---- Telling (summary.c, report.c) ----------------------------------------------------------- */

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
             status = commands[i].run(argc - 1, argv + 1);
     if (status < 0)
         return unknown_command(argv[1]);
-    /* What did not reach a full disk or a closed pipe must not look like success. */
+    /* Output that did not reach a full disk or a closed pipe must not look like success. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == SINEW_EXIT_DONE)
         return sinew_usage_error("", "cannot write to standard output: %s", strerror(errno));
     return status;

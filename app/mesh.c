@@ -187,7 +187,7 @@ static int check_mesh(const sinew_arguments *arguments)
 
 /* ---- Fix and convert ------------------------------------------------------------------------ */
 
-/* What a fix cannot mend, by kind. */
+/* Prints the defects that a fix cannot mend, by kind. */
 static void print_left(const sinew_mesh *mesh)
 {
     sinew_mesh_report report;

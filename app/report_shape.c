@@ -22,7 +22,7 @@ enum {
     FAR = 1000000
 };
 
-/* What is drawn of a world: indices are particles. */
+/* The surface of a world as it is drawn: indices are particles. */
 typedef struct surface {
     int32_t (*triangles)[3];
     int32_t triangle_count;
@@ -162,7 +162,7 @@ static void project(canvas *v, int view, const sinew_real *q)
         p[0] = 0.5 * WIDTH + v->scale[view] * (x[0] - v->middle[view][0]);
         p[1] = 0.5 * HEIGHT - v->scale[view] * (x[1] - v->middle[view][1]);
         p[2] = v->scale[view] * (x[2] - v->middle[view][2]);
-        /* What has flown off stays a number that a page can hold. */
+        /* Points that have flown off stay numbers that a page can hold. */
         for (int k = 0; k < 3; k++)
             p[k] = fmin(FAR, fmax(-FAR, p[k]));
     }

@@ -27,7 +27,7 @@ enum {
     FOLDER_SIZE = 2100
 };
 
-/* What the callbacks of an experiment need. */
+/* The context of an experiment's callbacks. */
 typedef struct reproduction {
     const sinew_arguments *arguments;
     const char *out;

@@ -178,7 +178,7 @@ static inline void bench_arithmetic_pieces(void *context)
             exit(1);
 }
 
-/* What the machine gives just now: how much faster two threads are than one at arithmetic, two where both have a core;
+/* The machine's speed just now: how much faster two threads are than one at arithmetic, two where both have a core;
  * and how much slower one thread is than it was at best in this run, more than one where neighbours use the cores. */
 typedef struct bench_machine {
     double gain, slower;

@@ -69,7 +69,7 @@ typedef struct outcome {
     char failure[256]; /* why it could not be run; "" when it could */
 } outcome;
 
-/* What the caller offers an experiment. */
+/* The caller's wishes for an experiment. */
 typedef struct setting {
     bool quick;
     bool alone; /* stay in this precision: do not start the program of the other one */
@@ -135,7 +135,7 @@ void outcome_release(outcome *o);
 
 /* ---- Runs (runs.c) --------------------------------------------------------------------------- */
 
-/* What a curve shows of each iteration. */
+/* The value of an iteration that a curve shows. */
 typedef double row_value(const sinew_iteration *row);
 double row_objective(const sinew_iteration *row);
 double row_inertia(const sinew_iteration *row);

@@ -14,7 +14,7 @@ enum {
     GRID_CELLS = GRID_STEPS * GRID_STIFFNESSES
 };
 
-/* Of a cell numbered step * GRID_STIFFNESSES + stiffness. */
+/* Time step and stiffness of a cell, which is numbered step * GRID_STIFFNESSES + stiffness. */
 double grid_h(int32_t cell);         /* 1e-1 .. 1e-4 s */
 double grid_stiffness(int32_t cell); /* 1e5 .. 1e12 */
 /* `--quick` leaves out every second stiffness. */

@@ -72,7 +72,8 @@ double trial_residual(const trial *t);  /* geometric mean over the frames; infin
 int32_t trial_inverted(const trial *t); /* the most in one frame */
 double trial_distance(const trial *t, const trial *truth); /* m: farthest apart at the end */
 double trial_gap(const trial *t);                          /* m: the widest of the bonds at the end */
-/* What a frame costs without iterations and each iteration more, s of processor time: fastest of the first frames. */
+/* Measures the cost of a frame without iterations, and of each iteration more, s of processor time: the fastest of the
+ * first frames. */
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
 /* Sets the iterations, at least one, that fit into the time that a frame of `other` takes. Both costs are measured now,
  * one after the other and in the same way, so that what else the machine does weighs on both. */

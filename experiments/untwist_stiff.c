@@ -93,7 +93,7 @@ static void add_figures(const setting *s, outcome *o, const beam_run *runs)
 
 /* ---- Both precisions --------------------------------------------------------------------------- */
 
-/* What each precision gave, NULL where it was not run, and then why not. */
+/* The outcome of each precision, NULL where it was not run, and then why not. */
 typedef struct precisions {
     const outcome *single, *twice;
     const char *missing;

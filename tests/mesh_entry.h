@@ -85,7 +85,7 @@ static inline sinew_mesh *mesh_entry(const char *name, const void *bytes, size_t
     return mesh;
 }
 
-/* What a fuzzer calls: a mesh or an error with a text, never both, never neither. */
+/* Called by fuzzers: reading gives a mesh or an error with a text, never both, never neither. */
 static inline int mesh_entry_fuzz(const char *name, const void *bytes, size_t size)
 {
     sinew_error error = {SINEW_OK, ""};

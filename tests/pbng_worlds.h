@@ -76,7 +76,7 @@ static inline double largest_rise(sinew_world *world)
     step_of(world);
     const sinew_iteration *rows = sinew_world_iterations(world, &count);
     for (int32_t k = 1; k < count; k++) {
-        /* Of a strongly deformed body it is more than value_noise, which is for the rest shape. */
+        /* The round-off of a strongly deformed body is more than value_noise, which is for the rest shape. */
         const double noise = fmax(world->solve.value_noise, (IS_SINGLE ? 1e-6 : 1e-14) * fabs(rows[k].objective));
         most = fmax(most, (rows[k].objective - rows[k - 1].objective) / noise);
     }

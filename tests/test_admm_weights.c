@@ -29,7 +29,7 @@ enum {
 #endif
 };
 
-/* Of the way to the minimum; round-off of 32-bit positions hides smaller shares. */
+/* Shares of the way to the minimum; round-off of 32-bit positions hides smaller ones. */
 #ifdef SINEW_SINGLE
 static const double near[2] = {1e-2, 1e-3};
 static const double stiffest = 1e7;
@@ -166,7 +166,7 @@ static void iterations_of(const beam *b, const problem *p, double weight, int mo
     sinew_world_destroy(world);
 }
 
-/* What is known of one h^2 k: the objective's ends over k, and the fewest iterations for each meaning of near. */
+/* Findings for one h^2 k: the objective's ends over k, and the fewest iterations for each meaning of near. */
 typedef struct scan {
     double first, least;
     int best[2];

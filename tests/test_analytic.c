@@ -403,7 +403,7 @@ static void check_flight(int kind)
     sinew_world_destroy(world);
 }
 
-/* What is left of the spin about the centre of mass after 0.4 s. */
+/* The share of the spin about the centre of mass that is left after 0.4 s. */
 static double spin_left(int steps)
 {
     sinew_world *world = thrown(SINEW_ENERGY_NEO_HOOKEAN, 0.4 / steps, 0, 1);

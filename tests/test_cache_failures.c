@@ -233,7 +233,7 @@ static void taken_name(void **state)
     }
 }
 
-/* What was there before stays until the new one is complete. */
+/* The old file stays until the new one is complete. */
 static void keeps_old(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void failing_memory(void **state)
     }
 }
 
-/* What jansson allocates for itself fails too. */
+/* Allocations that jansson makes for itself fail too. */
 static void failing_system(void **state)
 {
     (void)state;

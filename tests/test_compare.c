@@ -179,7 +179,7 @@ static void test_metrics_hold_the_relative_error(void **state)
     assert_true(fabs(first - second) > 0.01 * first);
     /* Zero velocity and no gravity: the predictor is the start, for the constraint solvers too. */
     assert_true(fabs(find_row(count, "xpbd", 1, 0)->objective / first - 1) < 1e-6);
-    /* Those that minimise g get there; PBD does not. */
+    /* Solvers that minimise g get there; PBD does not. */
     assert_true(last_row(count, "qn", 1)->error < 1e-2);
     assert_true(last_row(count, "pbd", 1)->error > 1e-2);
 }

@@ -23,7 +23,7 @@ enum {
     OPERATION_COUNT
 };
 
-/* What one operation leaves of one chunk. */
+/* The results of one operation on one chunk. */
 typedef struct outcome {
     double value;
     sinew_real *g, *u; /* [4 * points], [9 * lanes] */

@@ -650,7 +650,7 @@ static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool combin
     return c;
 }
 
-/* What a call is made with, and what must come out. */
+/* The arguments of a call, and what must come out. */
 typedef struct projection {
     const char *name;
     double compliance, stiffness, damping, share;
@@ -909,7 +909,7 @@ static void check_filler(sample *s, uint32_t *seed)
     assert_memory_equal(xw, before, sizeof xw);
 }
 
-/* Those that repeat the first element leave it to move as it does by itself. */
+/* Fillers that repeat the first element leave it to move as it does by itself. */
 static void check_repeated(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real alone[4 * VERTEX_MOST * WIDTH_MOST] = {0}, xw[4 * VERTEX_MOST * WIDTH_MOST],

@@ -43,7 +43,7 @@ enum {
 
 /* ---- Materials ---------------------------------------------------------------------------------- */
 
-/* What psi is made of. */
+/* The quantities that psi is made of. */
 typedef struct strained {
     wide F[9], I, J; /* I = |F|^2 */
     wide mu, lambda;
@@ -232,7 +232,7 @@ static void start_positions(const sinew_mesh *mesh, bool throw, const int32_t *f
     }
 }
 
-/* What the test's own objective needs; q_tilde for a bar that was at rest. */
+/* Fills in the terms of the test's own objective; q_tilde for a bar that was at rest. */
 static void fill_bar(bar *b, const sinew_mesh *mesh, const sinew_real *start, double h, const int32_t *fixed,
                      int32_t fixed_count)
 {

@@ -107,7 +107,7 @@ static void add_tet(const problem *p, const int32_t *tet, const wide *X, const w
         }
 }
 
-/* What the library's own step worked on, in the order of its particles. */
+/* The problem that the library's own step worked on, in the order of its particles. */
 typedef struct reference {
     const problem *problem;
     const sinew_world *world;

@@ -131,7 +131,7 @@ static void test_every_scene_loads_and_steps(void **state)
     each_scene(load_and_step, NULL);
 }
 
-/* What the comment of the scene promises: the free end sinks by density g L^2 / (2 young). */
+/* The comment of the scene promises that the free end sinks by density g L^2 / (2 young). */
 static void test_hanging_bar_sinks_as_it_says(void **state)
 {
     (void)state;

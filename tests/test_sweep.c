@@ -89,7 +89,7 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
         for (int32_t row = b->first_domain[level] * colours; row < b->first_domain[level + 1] * colours; row++)
             mark_row(b, row, row / colours - domains, -domains, marks, seen);
     }
-    /* What lies between the halves is on one of two sides but for little. */
+    /* Elements between the halves are on one of two sides, but for few. */
     const int32_t sides = is_cut ? level_groups(b, levels - 2) : 0, rest = is_cut ? level_groups(b, levels - 1) : 0;
     assert_true(4 * sides < b->group_count && 2 * rest <= sides);
     printf("%s, %d particles: %d domains in %d levels, %d colours; of %d groups %d on the sides between the halves, "

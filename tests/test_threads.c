@@ -83,7 +83,7 @@ static sinew_world *make_world(const setup *s)
     return world;
 }
 
-/* Of the state and of the estimates of the gap; zero when the world could not be stepped or did not move. */
+/* A hash of the state and of the estimates of the gap; zero when the world could not be stepped or did not move. */
 static uint64_t hash_after_steps(const setup *s)
 {
     sinew_world *world = make_world(s);

@@ -48,7 +48,7 @@ SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh); /* [3 
 SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 * tet_count]      */
 SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] */
 SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count]     */
-/* What a reader ignored or repaired, one line each ("" when nothing). */
+/* Notes of a reader: what it ignored or repaired, one line each ("" when nothing). */
 SINEW_API const char *sinew_mesh_notes(const sinew_mesh *mesh);
 
 /* A new mesh of the same vertices whose triangles are the boundary of the tetrahedra (outward), or the

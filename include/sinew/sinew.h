@@ -54,7 +54,7 @@
  *
  * Does not: share state between worlds (each may live on its own thread; one world is used by one thread at a
  * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after
- * a call returns (the allocator's hooks excepted).
+ * a call returns (the hooks of the allocator and of the task system excepted).
  */
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H
@@ -139,7 +139,9 @@ typedef struct sinew_world_def {
     int32_t load_steps; /* >= 0: gravity and forces grow in equal parts over so many first steps, so that each finds its
                            equilibrium near the last one's; 0, the default: all at once */
     sinew_real damping; /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
-    int32_t thread_count; /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
+    int32_t thread_count;    /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
+    sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's own, which is asked
+                                for thread_count - 1 tasks at a time */
     sinew_solver_def solver;
 } sinew_world_def;
 
@@ -280,7 +282,7 @@ typedef struct sinew_parameter {
     const char *meaning; /* one line: what it is, what raising it does */
 } sinew_parameter;
 
-/* What a solver may ask of an energy beyond value, gradient and Hessian. */
+/* Capabilities that a solver may ask of an energy beyond value, gradient and Hessian. */
 enum {
     SINEW_CAN_CONSTRAINT = 1 << 0, /* moves its vertices as a compliant constraint does (PBD, XPBD) */
     SINEW_CAN_PROJECT = 1 << 1,    /* a distance to a constraint set (PD) */
@@ -312,8 +314,9 @@ typedef struct sinew_energy_def {
     sinew_real parameters[SINEW_PARAMETER_MAX];                /* for every element, as sinew_energy_info says */
     const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] each in place of the above, or NULL */
     int32_t element_count;                                     /* of `elements`; ignored when that is NULL */
-    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every tet or edge of the body, or (vertex)
-                                   every vertex. Edges: the mesh's own, or of all cells when it has none. PAIR needs it */
+    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the energy's stencil that
+                                   the body has. Edges: the mesh's own, or of all cells when it has none; triangles
+                                   and hinges: its own, or of the surface of its tets. PAIR needs it */
     const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
@@ -321,6 +324,10 @@ typedef struct sinew_energy_def {
     bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
+    /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
+    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; solvers that
+                  minimise refuse it. Residual and gap are still those of the energy with its parameters */
+    sinew_real pbd_stiffness; /* pbd: how much of each correction is made, in (0, 1]; 0: as the solver says */
 } sinew_energy_def;
 
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
@@ -354,11 +361,11 @@ SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy en
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
-/* What each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many constraints an
- * element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a particle is the
- * value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for tets, whose C is
- * a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too small
- * (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
+/* The multipliers: what each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many
+ * constraints an element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a
+ * particle is the value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for
+ * tets, whose C is a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too
+ * small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
@@ -470,7 +477,7 @@ SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *erro
 
 /* ---- Measures ------------------------------------------------------------------------------ */
 
-/* Of the state as it is now. */
+/* Measures of the state as it is now. */
 typedef struct sinew_measures {
     double kinetic;   /* J */
     double elastic;   /* J, all energies */

@@ -80,6 +80,30 @@ typedef struct sinew_allocator {
     void *context;
 } sinew_allocator;
 
+/* ---- Threads ------------------------------------------------------------------------------- */
+
+/* The embedding program's own task system, in place of the library's threads. Left zero-filled, the library starts
+ * threads of its own when there is work for several, and ends them with the last world; with both functions set it
+ * starts none for this world. Results are the same bits either way.
+ *
+ * `start` asks for task(data, 1) .. task(data, count - 1), count >= 2, each at most once: at once or later, at the same
+ * time or one after the other, in any order, on any thread, within `start` and `finish` too. The caller does the work
+ * of member 0 in between, and in the end all that nobody else took: a call that never comes is done without. The
+ * handle that `start` returns, NULL is fine, goes to `finish`, which returns when no call is under way and none will
+ * come. Meanwhile it may run other tasks of the program, steps of other worlds included.
+ *
+ * A task that has begun must be let run to its end without waiting for others of the same `start`. It calls none of
+ * these functions, takes up to 512 KiB of stack, allocates nothing, and runs with the caller's floating-point
+ * environment (rounding, flushing of denormal numbers), which is put back afterwards. `start` and `finish` are called
+ * by the thread that steps, prepares or measures the world, always in pairs; the functions and their context must
+ * outlive the world. */
+typedef void sinew_task_call(void *data, int32_t member);
+typedef struct sinew_task_system {
+    void *(*start)(void *context, sinew_task_call *task, void *data, int32_t count);
+    void (*finish)(void *context, void *handle);
+    void *context;
+} sinew_task_system;
+
 #ifdef __cplusplus
 }
 #endif

@@ -78,7 +78,7 @@ bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room,
     void **array = slot;
     if (*array && count <= *room / size)
         return true;
-    /* What has grown once will grow again. */
+    /* An array that has grown once will grow again. */
     const size_t wanted = *array && count < SIZE_MAX / 2 ? count + count / 2 : count;
     void *larger = sinew_allocate(allocator, wanted, size);
     if (!larger)

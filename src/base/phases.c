@@ -4,6 +4,7 @@
  */
 #include "base/phases.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/tasks.h"
@@ -21,6 +22,9 @@ typedef struct team {
     int32_t share_count;
     _Alignas(64) _Atomic int32_t phase; /* the open one */
     _Alignas(64) _Atomic int32_t done;  /* pieces of it */
+    _Atomic int32_t sleepers;           /* who wait for the next one */
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
     share shares[SHARES_MAX];
 } team;
 
@@ -29,8 +33,9 @@ static int32_t share_begin(const team *t, int32_t pieces, int32_t s)
     return (int32_t)((int64_t)pieces * s / t->share_count);
 }
 
-/* Opens the first phase from `phase` on that has pieces, or the end. Only one thread is ever here. */
-static void open_phase(team *t, int32_t phase)
+/* Opens the first phase from `phase` on that has pieces, or the end, and wakes who sleeps until then. Only one thread
+ * is ever here. True: some slept. */
+static bool open_phase(team *t, int32_t phase)
 {
     int32_t pieces = 0;
     while (phase < t->work->phase_count && (pieces = t->work->piece_count(t->work->context, phase)) == 0)
@@ -39,7 +44,24 @@ static void open_phase(team *t, int32_t phase)
         atomic_store_explicit(&t->shares[s].next, (uint64_t)phase << 32 | (uint32_t)share_begin(t, pieces, s),
                               memory_order_relaxed);
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&t->phase, phase, memory_order_release);
+    atomic_store(&t->phase, phase);
+    if (atomic_load(&t->sleepers) == 0)
+        return false;
+    pthread_mutex_lock(&t->mutex);
+    pthread_cond_broadcast(&t->opened);
+    pthread_mutex_unlock(&t->mutex);
+    return true;
+}
+
+/* Sleeps until `phase` is over. Either the one who opens the next sees the sleeper, or the sleeper sees the next. */
+static void sleep_through(team *t, int32_t phase)
+{
+    pthread_mutex_lock(&t->mutex);
+    atomic_fetch_add(&t->sleepers, 1);
+    while (atomic_load(&t->phase) == phase)
+        pthread_cond_wait(&t->opened, &t->mutex);
+    atomic_fetch_sub(&t->sleepers, 1);
+    pthread_mutex_unlock(&t->mutex);
 }
 
 /* A piece of the phase, first of the own share; -1: all are taken, or the phase is over. */
@@ -70,11 +92,13 @@ static void work_along(const void *context, int32_t member)
             work->run(work->context, phase, piece);
             finished++;
         } else if (finished > 0) {
-            if (atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == pieces)
-                open_phase(t, phase + 1);
+            const bool last = atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == pieces;
+            if (last && open_phase(t, phase + 1) && member > 0)
+                sinew_tasks_was_awaited();
             finished = turns = 0;
-        } else {
-            sinew_tasks_wait(&turns);
+        } else if (!sinew_tasks_wait(&turns)) {
+            sleep_through(t, phase);
+            turns = 0;
         }
     }
 }
@@ -95,6 +119,10 @@ void sinew_phases_run(const sinew_phases *work, int32_t thread_count)
         return;
     }
     team t = {.work = work, .share_count = thread_count < SHARES_MAX ? thread_count : SHARES_MAX};
+    pthread_mutex_init(&t.mutex, NULL);
+    pthread_cond_init(&t.opened, NULL);
     open_phase(&t, 0);
     sinew_tasks_together(thread_count, work_along, &(team *){&t});
+    pthread_cond_destroy(&t.opened);
+    pthread_mutex_destroy(&t.mutex);
 }

@@ -7,22 +7,35 @@
  *
  *     IDLE -> POSTED (caller) -> RUNNING (worker) -> IDLE (worker)      POSTED -> IDLE (caller, call taken back)
  *     IDLE -> ASLEEP (worker), woken by the next POSTED or QUIT         RUNNING -> AWAITED (caller sleeps until IDLE)
+ *
+ * Two threads in step are slower than one where others want the cores: whoever is taken off its core with a block in
+ * hand makes the other wait for a time slice. So a worker that kept a sleeper waiting asks the system whether it was
+ * taken off its core; if so, callers work alone for a while: longer each time it happens again soon, shortly where it
+ * was a chance. Clocks decide who works, never what is computed.
  */
 #include "base/tasks.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WORKERS_MAX 4096
 #define SHARES_MAX  64
 #define IDLE_SPINS  3000 /* looks for a call before a worker falls asleep: some 50 microseconds */
 #define END_SPINS   3000 /* looks for a worker's end before its caller falls asleep */
-#define PAUSES      2000 /* turns of sinew_tasks_wait before the core is offered to others */
+#define PAUSES      2000 /* turns of sinew_tasks_wait before the core is offered to others: some 50 microseconds */
+#define OFFERS      1000 /* turns after that before a sleep is due */
+
+#define CROWD_LEAST 2000000   /* ns that callers work alone after a worker was off its core */
+#define CROWD_MOST  256000000 /* ns, at most, where it happens again and again */
+#define CROWD_SOON  16000000  /* ns: again within this time after the last such while makes the next twice as long */
 
 enum {
     IDLE,
@@ -50,7 +63,12 @@ static struct {
     pthread_once_t once;
     worker *idle;
     int32_t count, users;
+    _Atomic int64_t alone_until; /* ns */
+    _Atomic int64_t alone_for;   /* ns, the last time */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+/* The task system that does the work of this thread; zeroed: the library's threads do. */
+static _Thread_local sinew_task_system task_system;
 
 static void pause_core(void)
 {
@@ -59,27 +77,77 @@ static void pause_core(void)
 #endif
 }
 
-void sinew_tasks_wait(int32_t *turns)
+bool sinew_tasks_wait(int32_t *turns)
 {
-    if (*turns < PAUSES) {
-        ++*turns;
+    const int32_t turn = (*turns)++;
+    if (turn < PAUSES)
         pause_core();
-    } else {
+    else
         sched_yield();
-    }
+    return turn < PAUSES + OFFERS;
+}
+
+void sinew_tasks_use(const sinew_task_system *system)
+{
+    task_system = *system;
+}
+
+/* ---- Crowded cores --------------------------------------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Whether the calling thread was taken off its core since it last asked. */
+static bool was_taken_off(void)
+{
+#ifdef RUSAGE_THREAD
+    static _Thread_local long known;
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0 || usage.ru_nivcsw == known)
+        return false;
+    known = usage.ru_nivcsw;
+    return true;
+#else
+    return false;
+#endif
+}
+
+void sinew_tasks_was_awaited(void)
+{
+    if (!was_taken_off())
+        return;
+    const int64_t now = now_ns(), until = atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
+    int64_t length = CROWD_LEAST;
+    if (now < until + CROWD_SOON)
+        length = 2 * atomic_load_explicit(&roof.alone_for, memory_order_relaxed);
+    length = length > CROWD_MOST ? CROWD_MOST : length;
+    atomic_store_explicit(&roof.alone_for, length, memory_order_relaxed);
+    atomic_store_explicit(&roof.alone_until, now + length, memory_order_relaxed);
+}
+
+static bool is_crowded(void)
+{
+    const int64_t until = atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
+    return until != 0 && now_ns() < until;
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
 
-/* Changes the state and wakes whoever sleeps on the old one. */
-static void change_state(worker *w, int state)
+/* Changes the state and wakes whoever sleeps on the old one; true: somebody did. */
+static bool change_state(worker *w, int state)
 {
     const int before = atomic_exchange_explicit(&w->state, state, memory_order_acq_rel);
     if (before == ASLEEP || before == AWAITED) {
         pthread_mutex_lock(&w->mutex);
         pthread_cond_broadcast(&w->changed);
         pthread_mutex_unlock(&w->mutex);
+        return true;
     }
+    return false;
 }
 
 /* Sleeps while the state is `sleeping`, if it is still `from` now. */
@@ -115,7 +183,8 @@ static void *serve(void *argument)
     worker *w = argument;
     while (wait_for_call(w)) {
         w->work(w->context, w->member);
-        change_state(w, IDLE);
+        if (change_state(w, IDLE))
+            sinew_tasks_was_awaited();
     }
     return NULL;
 }
@@ -262,9 +331,38 @@ static void end_call(worker *w)
     }
 }
 
-void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context)
+/* Work for another task system: rounding and the like are the caller's, whatever its threads are set to. */
+typedef struct lent_work {
+    sinew_tasks_work *work;
+    const void *context;
+    fenv_t environment;
+} lent_work;
+
+static void run_lent(void *data, int32_t member)
 {
-    worker *team = thread_count > 1 ? take_workers(thread_count - 1) : NULL;
+    const lent_work *lent = data;
+    fenv_t before;
+    fegetenv(&before);
+    fesetenv(&lent->environment);
+    lent->work(lent->context, member);
+    fesetenv(&before);
+}
+
+/* While it starts and finishes tasks, the program may step another world on this thread: hence the copy. */
+static void lend(int32_t count, sinew_tasks_work *work, const void *context)
+{
+    const sinew_task_system own = task_system;
+    lent_work lent = {.work = work, .context = context};
+    fegetenv(&lent.environment);
+    void *handle = own.start(own.context, run_lent, &lent, count);
+    work(context, 0);
+    own.finish(own.context, handle);
+    task_system = own;
+}
+
+static void call_workers(int32_t count, sinew_tasks_work *work, const void *context)
+{
+    worker *team = take_workers(count - 1);
     int32_t member = 1;
     for (worker *w = team; w; w = w->next) {
         w->work = work;
@@ -277,6 +375,18 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
         end_call(w);
     if (team)
         give_back(team);
+}
+
+void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context)
+{
+    if (thread_count < 2)
+        work(context, 0);
+    else if (task_system.start)
+        lend(thread_count, work, context);
+    else if (is_crowded())
+        work(context, 0);
+    else
+        call_workers(thread_count, work, context);
 }
 
 /* ---- Loops ----------------------------------------------------------------------------------- */

@@ -8,19 +8,27 @@
  * never comes is not waited for, so work must be correct for any number of members that take part. Results do not
  * depend on who did what as long as pieces do not touch each other's data.
  *
+ * A program with a task system of its own (sinew_task_system) lends its threads in place of these: worlds say so by
+ * sinew_tasks_use before they work.
+ *
  * The threads take no signals, have small stacks (SINEW_TASKS_STACK) and never allocate. A forked child starts with
  * none and makes its own.
  */
 #ifndef SINEW_TASKS_H
 #define SINEW_TASKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "sinew/types.h"
 
 #define SINEW_TASKS_STACK ((size_t)512 << 10) /* bytes */
 
 /* A world opens the roof when it is made and closes it when it goes; the last one sends the threads home. */
 void sinew_tasks_open(void);
 void sinew_tasks_close(void);
+/* The system, which is copied, does what the calling thread asks for from now on; zeroed: the library's threads do. */
+void sinew_tasks_use(const sinew_task_system *system);
 /* OMP_NUM_THREADS where it is set, else the cores that this process may run on. */
 int32_t sinew_tasks_default_count(void);
 
@@ -34,7 +42,10 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
 typedef void sinew_tasks_range(const void *context, int32_t member, int32_t first, int32_t last);
 void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_tasks_range *run, const void *context);
 
-/* One turn of a wait: pauses at first, later offers the core to others. */
-void sinew_tasks_wait(int32_t *turns);
+/* One turn of a wait: pauses at first, later offers the core to others. False: it has lasted too long, sleep. */
+bool sinew_tasks_wait(int32_t *turns);
+/* A member that others have slept for says so: when it had lost its core, coming calls do without others for a while.
+ */
+void sinew_tasks_was_awaited(void);
 
 #endif

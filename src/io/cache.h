@@ -30,8 +30,8 @@ extern const sinew_cache_ops sinew_cache_vtu;
 extern const sinew_cache_ops sinew_cache_gltf;
 extern const sinew_cache_ops sinew_cache_csv;
 
-/* What there is to draw, in particle indices: the surface triangles of every body that has any, and the edges of the
- * bodies that have nothing else. */
+/* The shape that viewers draw, in particle indices: the surface triangles of every body that has any, and the edges of
+ * the bodies that have nothing else. */
 typedef struct sinew_cache_shape {
     int64_t triangle_count;
     int32_t *triangles; /* [3 * triangle_count] */
@@ -55,10 +55,10 @@ struct sinew_cache {
     double frame_time;   /* s between frames */
     int32_t particle_count;
     int64_t shape_version; /* of the world when it was opened */
-    double time;         /* s, of the world at this frame */
-    sinew_real *q;       /* [3 * particle_count] m, of this frame */
-    sinew_real *v;       /* [3 * particle_count] m/s */
-    sinew_error failure; /* the first; SINEW_OK while all is well */
+    double time;           /* s, of the world at this frame */
+    sinew_real *q;         /* [3 * particle_count] m, of this frame */
+    sinew_real *v;         /* [3 * particle_count] m/s */
+    sinew_error failure;   /* the first; SINEW_OK while all is well */
 };
 
 /* ---- The world's shape (cache_shape.c) -------------------------------------------------------- */

@@ -140,7 +140,7 @@ int sinew_cache_number(char *text, sinew_real value)
     char raw[SINEW_CACHE_NUMBER];
     int digits = sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     snprintf(raw, sizeof raw, "%.*g", digits, (double)value);
-    /* What is neither digit, sign nor exponent is the locale's decimal point, which may be several bytes. */
+    /* Bytes that are neither digit, sign nor exponent are the locale's decimal point. */
     int length = 0;
     for (const char *c = raw; *c; c++) {
         if (strchr("0123456789+-e", *c))

@@ -131,7 +131,7 @@ static void turn_mirrored(sinew_draft *draft, const gltf_matrix *matrix, int64_t
     }
 }
 
-/* What the indices of a primitive refer to. */
+/* The vertices that the indices of a primitive refer to. */
 typedef struct gltf_span {
     int64_t first; /* vertex of the draft */
     int64_t count;

@@ -20,7 +20,7 @@ enum {
     PROPERTIES_MAX = 64
 };
 
-/* What a property means to the reader. */
+/* The meaning of a property to the reader. */
 typedef enum ply_role {
     ROLE_NONE = 0,
     ROLE_X,
@@ -64,7 +64,7 @@ typedef struct ply_reader {
     ply_element elements[ELEMENTS_MAX];
 } ply_reader;
 
-/* What one row of an element gave. */
+/* Values that were read from one row of an element. */
 typedef struct ply_row {
     double values[3];
     int64_t ends[2];

@@ -12,7 +12,7 @@
 #include "io/mesh_scalar.h"
 #include "io/text.h"
 
-/* What the root element says about all arrays of a file. */
+/* The coding of all arrays of a file, from its root element. */
 typedef struct sinew_vtu_coding {
     bool swap;                /* byte order is not this machine's */
     sinew_scalar header_type; /* of the byte counts before each array: UINT32 or UINT64 */

@@ -53,7 +53,7 @@ static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-/* What is right, e.g. "a pressure (Pa, kPa, MPa, GPa)". */
+/* Names the quantity that would be right, e.g. "a pressure (Pa, kPa, MPa, GPa)". */
 static void write_expected(const char *units, char *text, size_t size)
 {
     size_t used = 0;

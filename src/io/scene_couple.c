@@ -290,6 +290,7 @@ static bool add_coupling(sinew_reader *reader, const sinew_node *node, const sin
     def.weights = pairs->weights;
     def.normals = normals;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
+    sinew_reader_manner(node, &def);
     bool good = sinew_world_add_energy(reader->scene->world, &def, reader->error).index >= 0;
     sinew_release(&reader->allocator, normals);
     return good || sinew_tree_blame(&reader->tree, node);

@@ -7,7 +7,7 @@
 
 #include "io/scene_reader.h"
 
-/* What a scene may ask a generator for; larger meshes come from files. */
+/* Vertices that a scene may ask a generator for; larger meshes come from files. */
 static const double largest_mesh = 1e7;
 
 typedef struct generator generator;
@@ -267,7 +267,7 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
         const generator *found = generator_by_name(sinew_node_text(sinew_node_get(node, "generator")));
         sinew_error_clear(reader->error);
         mesh = found->make(found, reader, node);
-        /* What the tables do not catch, such as a hole wider than its tube, the generator refuses. */
+        /* The generator refuses mistakes that the tables do not catch, such as a hole wider than its tube. */
         if (!mesh && reader->error->status != SINEW_ERROR_FORMAT)
             sinew_tree_blame(&reader->tree, node);
     }

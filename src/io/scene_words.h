@@ -36,7 +36,7 @@ typedef struct sinew_unit {
 } sinew_unit;
 
 const sinew_unit *sinew_unit_by_name(const char *name); /* NULL when unknown */
-/* Of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
+/* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
 const char *sinew_dimension_name(sinew_dimension dimension); /* "a length" */
 /* Writes the units of a dimension: "m, cm, mm, km". */

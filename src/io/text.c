@@ -134,7 +134,7 @@ void sinew_text_skip_line(sinew_text *text)
     text->at = newline ? newline + 1 : text->end;
 }
 
-/* What stands at a place, fit for an error line: printable, short. */
+/* A token as an error line shows it: printable, short. */
 static const char *shown(sinew_token token, char buffer[40])
 {
     if (token.length == 0)

@@ -61,7 +61,7 @@ enum {
 #define SAFE_SQUARE   1e54
 #endif
 
-/* What the last step leaves in R, beside its own round-off */
+/* The error that the last step leaves in R, beside its own round-off */
 #define POLISH_LEFT ((sinew_real)0.125 * LANE_EPSILON)
 
 /* F^T F as {c00, c11, c22, c01, c02, c12} */

@@ -10,7 +10,7 @@ typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
 /* The same in memory, where callers' arrays may begin at any 16 bytes. */
 typedef sinew_real stored_point __attribute__((vector_size(4 * sizeof(sinew_real)), aligned(16), may_alias));
 
-/* What a particle adds of its own. */
+/* A particle's own term beside the sum of its slots. */
 typedef enum own {
     OWN_NOTHING,
     OWN_INERTIA,

@@ -4,7 +4,7 @@
  * of energy/batch.h: a chunk copies its particles' points next to each other, and each particle has a list of slots,
  * whose sum in their order is its result.
  *
- * What a particle adds of its own goes along, so that memory is passed over once. Points are [..][4] reals, aligned to
+ * A particle's own term goes along, so that memory is passed over once. Points are [..][4] reals, aligned to
  * 16 bytes.
  */
 #ifndef SINEW_SLOTS_H
@@ -29,7 +29,7 @@ typedef struct sinew_slot_pass {
 typedef struct sinew_slot_kernels {
     /* local[i] = x[particle[i]]; g[i] = 0 unless g is NULL */
     void (*copy)(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g);
-    /* Of the particles first .. last-1: out = the sum of the slots ... */
+    /* Particles first .. last-1: out = the sum of the slots ... */
     void (*sum)(const sinew_slot_pass *pass, int32_t first, int32_t last);
     /* ... + scale m (q - other); returns the sum of m |q - other|^2 */
     double (*inertia)(const sinew_slot_pass *pass, int32_t first, int32_t last);

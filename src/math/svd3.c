@@ -11,9 +11,9 @@
  *   3. Sort the columns of B by length; U from B by Gram-Schmidt and a cross product, so that U is a rotation whatever
  *      the rank, and sigma2 = u2 . b2 has the sign of det F.
  *
- * What step 3 drops is orthogonal to the accuracy of the sweeps, |F| epsilon / 2. Singular values are accurate to a few
- * epsilon |F|, not relative to themselves. An element's result does not depend on the others in its lane: a converged
- * element turns no further.
+ * The part that step 3 drops is orthogonal to the accuracy of the sweeps, |F| epsilon / 2. Singular values are accurate
+ * to a few epsilon |F|, not relative to themselves. An element's result does not depend on the others in its lane: a
+ * converged element turns no further.
  */
 #include "math/decompose.h"
 #include "math/jacobi.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is compared: major first, then minor. Makers put an index in minor, so that no two are equal. */
+/* A key in two halves: major is compared first, then minor. Makers put an index in minor, so that no two are equal. */
 typedef struct sinew_pair {
     uint64_t major;
     uint64_t minor;

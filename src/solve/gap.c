@@ -40,14 +40,17 @@
 static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
     const sinew_objective *o = gap->copy.objective;
-    sinew_real **vectors[] = {&gap->copy.q,       &gap->copy.gradient,         &gap->newton.d,
-                              &gap->newton.trial, &gap->newton.trial_gradient, &gap->kept,
-                              &gap->kept_gradient};
+    sinew_gap_vectors *v = &gap->vectors;
+    sinew_real **vectors[] = {&v->q,     &v->gradient,       &v->d,      &v->right,
+                              &v->trial, &v->trial_gradient, &v->kept_q, &v->kept_gradient};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         *vectors[i] = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof **vectors[i]);
         if (!*vectors[i])
             return sinew_fail_memory(error, "the estimate of the gap");
     }
+    gap->copy.q = v->q;
+    gap->copy.gradient = v->gradient;
+    gap->newton = (sinew_newton){.d = v->d, .trial = v->trial, .trial_gradient = v->trial_gradient};
     return SINEW_OK;
 }
 
@@ -70,14 +73,8 @@ void sinew_gap_destroy(sinew_solve *s)
     if (!gap)
         return;
     sinew_gap_direction_destroy(gap);
-    void *arrays[] = {gap->copy.q,
-                      gap->copy.gradient,
-                      gap->newton.d,
-                      gap->newton.trial,
-                      gap->newton.trial_gradient,
-                      gap->kept,
-                      gap->kept_gradient,
-                      gap};
+    const sinew_gap_vectors *v = &gap->vectors;
+    void *arrays[] = {v->q, v->gradient, v->d, v->right, v->trial, v->trial_gradient, v->kept_q, v->kept_gradient, gap};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     s->gap = NULL;
@@ -113,15 +110,15 @@ static double fall(const sinew_gap *gap, double before, double slope, double alp
 static void save(sinew_gap *gap)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
-    memcpy(gap->kept, gap->copy.q, bytes);
-    memcpy(gap->kept_gradient, gap->copy.gradient, bytes);
+    memcpy(gap->vectors.kept_q, gap->copy.q, bytes);
+    memcpy(gap->vectors.kept_gradient, gap->copy.gradient, bytes);
 }
 
 static void restore(sinew_gap *gap, sinew_terms terms)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
-    memcpy(gap->copy.q, gap->kept, bytes);
-    memcpy(gap->copy.gradient, gap->kept_gradient, bytes);
+    memcpy(gap->copy.q, gap->vectors.kept_q, bytes);
+    memcpy(gap->copy.gradient, gap->vectors.kept_gradient, bytes);
     gap->copy.terms = terms;
 }
 

@@ -75,7 +75,7 @@ static void divide(void *context, const sinew_real *r, sinew_real *z)
 static bool run_cg(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy;
-    sinew_real *right = gap->newton.trial;
+    sinew_real *right = gap->vectors.right;
     for (size_t i = 0; i < 4 * (size_t)copy->objective->particle_count; i++)
         right[i] = -copy->gradient[i];
     const sinew_pcg_result result =

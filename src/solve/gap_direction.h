@@ -9,16 +9,25 @@
 #include "linear/pcg.h"
 #include "solve/newton.h"
 
-/* The copy that goes downhill, and what finds its directions. */
+/* Vectors of the way down, [particle_count][4] each. */
+typedef struct sinew_gap_vectors {
+    sinew_real *q, *gradient;           /* of the copy */
+    sinew_real *d, *right;              /* Newton's direction; right-hand side of its system */
+    sinew_real *trial, *trial_gradient; /* work space of steps and line searches */
+    sinew_real *kept_q, *kept_gradient; /* where a bold step began */
+} sinew_gap_vectors;
+
+/* The copy that goes downhill, and what finds its directions. Newton's method takes its vectors from a sinew_solve and
+ * a sinew_newton: `copy` and `newton` are those, pointing at `vectors`, which is their only owner. */
 typedef struct sinew_gap {
+    sinew_gap_vectors vectors;
     sinew_solve *solver; /* whose step is judged: its matrix may precondition */
-    sinew_solve copy;    /* q, gradient, terms and residual of its own; the rest is the solver's */
-    sinew_newton newton; /* d, trial, trial_gradient; `memory` is the factor's, NULL in large worlds */
+    sinew_solve copy;    /* terms and residual of its own; what is not set here or in gap.c is zero and not used */
+    sinew_newton newton; /* `memory` is the factor's, NULL in large worlds */
     sinew_pcg pcg;       /* large worlds: all three */
     sinew_block_inverse blocks;
-    double *diagonal;                 /* [particle_count][9] */
-    sinew_real *kept, *kept_gradient; /* [particle_count][4] where a bold step began */
-    bool exact;                       /* the last direction came from the exact Hessian */
+    double *diagonal; /* [particle_count][9] */
+    bool exact;       /* the last direction came from the exact Hessian */
     int32_t linear_iterations, linear_most;
 } sinew_gap;
 

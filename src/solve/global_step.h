@@ -19,7 +19,7 @@ typedef struct sinew_global {
     int32_t *particle; /* [free_count] */
     sinew_prefactor *factor;
 
-    /* What pins do to free particles: entry k is S[row[k]][pin[k]], rows ascending. */
+    /* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]], rows ascending. */
     int32_t coupling_count;
     int32_t *coupling_row, *coupling_pin; /* particles */
     double *coupling_value;

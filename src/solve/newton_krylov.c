@@ -59,7 +59,7 @@ static void set_right(const sinew_solve *s, sinew_newton *n)
         n->trial[i] = -s->gradient[i];
 }
 
-/* Of a system whose solution is only looked at, not followed. */
+/* The tolerance of a system whose solution is only looked at, not followed. */
 static double loosest(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
@@ -100,7 +100,7 @@ static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
     return !result.indefinite;
 }
 
-/* What it has gathered until the curvature turns negative will do. */
+/* Conjugate gradients stop where the curvature turns negative; the direction gathered until then will do. */
 static bool resolve_cg(sinew_solve *s, sinew_newton *n)
 {
     run_cg(s, n, loosest(n));

@@ -52,12 +52,17 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
 {
+    const bool spread = s->def.parameters[RULE] > 0 && s->def.iterations > 0;
+    const double exponent = spread ? 1.0 / s->def.iterations : 1;
     double k = (double)s->def.parameters[STIFFNESS];
-    if (s->def.parameters[RULE] > 0 && s->def.iterations > 0)
-        k = 1 - pow(1 - k, 1.0 / s->def.iterations);
+    if (spread)
+        k = 1 - pow(1 - k, exponent);
     const sinew_constrain_kernel how = {
         .stiffness = (sinew_real)k, .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
-    return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = 1}, error);
+    const sinew_status status = sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = 1}, error);
+    if (status == SINEW_OK)
+        ((sinew_sweeping *)s->memory)->sweep.stiffness_exponent = exponent;
+    return status;
 }
 
 const sinew_solver_ops sinew_solver_pbd = {

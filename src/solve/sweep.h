@@ -55,6 +55,10 @@ typedef struct sinew_sweep {
     sinew_sweep_batch *batches;
     sinew_real *xw; /* [particle_count][4] positions and inverse masses */
     sinew_real *dx; /* [particle_count][4] Jacobi: changes, else NULL */
+    /* Set by PBD: 1 - (1 - k)^exponent of an energy's own stiffness k is made of its corrections; 0: k is not asked for
+     */
+    double stiffness_exponent;
+    sinew_real relaxation; /* of the pass at hand: 1 but for Jacobi's */
 } sinew_sweep;
 
 /* Allocates; the objective must be built. */

@@ -3,7 +3,7 @@
  * sweeping.h: what the solvers that go from constraint to constraint share: PBD is XPBD with another kernel setting.
  *
  * They offer the parameters order, symmetric and relaxation (shared_parameters.h). A step begins at q_tilde with all
- * multipliers zero, and an iteration is one sweep. XPBD may cut the step into substeps (Macklin et al. 2019, "Small
+ * multipliers zero, and an iteration is one sweep. XPBD may divide the step into substeps (Macklin et al. 2019, "Small
  * steps in physics simulation"): substep k of n goes from q_k with velocity v_k to
  *
  *     y = q_k + (h/n) v_k + (h/n)^2 M^-1 f_ext,   sweeps,   v_k+1 = (q_k+1 - q_k) / (h/n)
@@ -22,25 +22,38 @@
 #include "solve/solver.h"
 #include "solve/sweep.h"
 
-/* How a step is cut into parts. */
+/* The parts of a step: one whole, substeps of real time, or parts of a pseudo-time. */
 typedef struct sinew_sweeping_parts {
-    double h;       /* s, of one part; 0: h of the step over count */
-    int32_t count;  /* parts that the iterations are dealt out to; 1: the step is not cut */
-    int32_t sweeps; /* of one part of a pseudo-time, which has no end; 0: it is real time */
+    int32_t count;  /* real time: substeps that the iterations are dealt out to; 1: the step as one whole */
+    int32_t sweeps; /* pseudo-time, which has no end: sweeps of one part; 0: it is real time */
+    double h;       /* pseudo-time: s, of one part */
     double keep;    /* pseudo-time: what is left of velocities after a part, 0 .. 1 */
 } sinew_sweeping_parts;
 
-typedef struct sinew_sweeping {
+typedef struct sinew_sweeping sinew_sweeping;
+
+/* How time passes around the sweeps of a step (sweeping_time.c). */
+typedef struct sinew_sweeping_time {
+    sinew_status (*prepare)(sinew_solve *s, sinew_sweeping *w, sinew_error *error);
+    void (*begin)(sinew_solve *s, sinew_sweeping *w);        /* of a step */
+    void (*before_sweep)(sinew_solve *s, sinew_sweeping *w); /* w->done sweeps of the step are over */
+    void (*after_sweep)(sinew_solve *s, sinew_sweeping *w);
+} sinew_sweeping_time;
+
+extern const sinew_sweeping_time sinew_sweeping_whole, sinew_sweeping_substeps, sinew_sweeping_pseudo;
+
+struct sinew_sweeping {
     sinew_sweep sweep;
     sinew_constrain_kernel how; /* compliance, stiffness, damping and form; damping is on when it is not zero */
     bool symmetric;
     double relaxation;
     sinew_sweeping_parts parts;
-    bool cut;               /* into parts, of real or pseudo-time */
+    const sinew_sweeping_time *time;
+    double part_h;          /* s, of one part, or of the step as a whole */
     int32_t done;           /* sweeps of this step */
     bool moved;             /* by sweeps that q does not have yet */
-    sinew_real *v, *q_last; /* [particle_count][4] at the start of the part; NULL where the step is not cut */
-} sinew_sweeping;
+    sinew_real *v, *q_last; /* [particle_count][4] at the start of the part; NULL where there are none */
+};
 
 /* Sets s->memory up for kernels as `how` says. */
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,

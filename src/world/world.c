@@ -42,6 +42,9 @@ static sinew_status check_world_def(const sinew_world_def *def, sinew_error *err
         return sinew_fail(error, SINEW_ERROR_DATA, "load_steps is %d, must be at least 0", def->load_steps);
     if (def->thread_count < 0 || def->thread_count > 1024)
         return sinew_fail(error, SINEW_ERROR_DATA, "thread_count is %d, must be in [0, 1024]", def->thread_count);
+    if (!def->tasks.start != !def->tasks.finish)
+        return sinew_fail(error, SINEW_ERROR_DATA, "tasks has no %s: set start and finish, or neither",
+                          def->tasks.start ? "finish" : "start");
     return sinew_solver_check(&def->solver, error);
 }
 

@@ -24,8 +24,8 @@ typedef struct sinew_body_record {
     uint32_t generation;
 } sinew_body_record;
 
-/* What an energy is made of, as its def said and as it was changed since: everything that its batch can be made from
- * again. Arrays are filled anew again and again in transient energies, so each has its room in bytes. */
+/* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
+ * from again. Arrays are filled anew again and again in transient energies, so each has its room in bytes. */
 typedef struct sinew_energy_store {
     sinew_body body; /* whose vertices the caller numbers; -1: elements number the world's particles */
     int32_t count;   /* elements */
@@ -37,7 +37,8 @@ typedef struct sinew_energy_store {
     sinew_real *weights;                   /* [count][8] as given, where the stencil takes them */
     sinew_real *normals;                   /* [count][3] as given, where normals_given */
     sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
-    size_t particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room;
+    double *size;                          /* [count] of the rest shapes, where the energy keeps them (energy.h) */
+    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room;
 } sinew_energy_store;
 
 /* Work space for making a batch from a store. */
@@ -185,12 +186,15 @@ sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parame
                                           int32_t count, sinew_error *error);
 void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator *allocator);
 /* Fills the batch from the store; targets [count][3] or NULL. On failure the batch is to be filled again. */
-sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, const sinew_energy_store *store,
+sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);
+/* Takes over the parameters in the store, nothing else having changed, in all elements. Where one refuses, the old
+ * parameters are to be put back and this called again. */
+sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
 /* Makes the batch of an energy anew from its store, beside the one it has, for example after its particles got other
  * numbers; puts it in the place of that one; or lets it go, also one that could not be made. */

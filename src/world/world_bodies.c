@@ -121,7 +121,7 @@ static void set_point(sinew_real *array, int32_t at, const sinew_real *points, i
         memcpy(array + 4 * (size_t)at, points + 3 * (size_t)vertex, 3 * sizeof *array);
 }
 
-/* What a body is made of before it is in the world. */
+/* A body's arrays before it is in the world. */
 typedef struct body_draft {
     double *masses; /* [vertex_count] kg */
     int32_t *order; /* [vertex_count] the vertex that comes i-th inside */

@@ -27,15 +27,14 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
     }
 }
 
-/* |elastic + external force| over the free particles: the quasistatic gradient, whatever the world's mode */
-static double static_residual(sinew_world *world, sinew_real *gradient)
+/* |elastic + external force| over the free particles: the norm of the quasistatic gradient, in dynamic worlds too. It
+ * is taken from a quasistatic twin of the objective, which shares all arrays, so the world's own stays as it is. */
+static double static_residual(const sinew_world *world, sinew_real *gradient)
 {
-    sinew_objective *o = &world->objective;
-    const bool mode = o->quasistatic;
-    o->quasistatic = true;
-    sinew_objective_gradient(o, world->q, gradient, NULL);
-    o->quasistatic = mode;
-    return sinew_norm(gradient, o->particle_count, o->thread_count);
+    sinew_objective twin = world->objective;
+    twin.quasistatic = true;
+    sinew_objective_gradient(&twin, world->q, gradient, NULL);
+    return sinew_norm(gradient, twin.particle_count, twin.thread_count);
 }
 
 sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/tasks.h"
 #include "world/world.h"
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
@@ -161,6 +162,8 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
+    /* Whatever works on several threads prepares first, so this is the one place to say whose threads they are. */
+    sinew_tasks_use(&world->def.tasks);
     sinew_status status = prepare_objective(world, error);
     if (status != SINEW_OK || world->solver_changed == 0)
         return status;

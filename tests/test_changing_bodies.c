@@ -176,7 +176,8 @@ static void join(changing *c, random_cases *r)
     const int32_t a = some_body(c, r), b = some_body(c, r);
     if (a < 0 || !takes(c, SINEW_ENERGY_WEAK))
         return;
-    told_energy weak = {.kind = SINEW_ENERGY_WEAK, .stiffness = 1000, .count = 1 + random_index(r, 3), .n = 8};
+    told_energy weak = {
+        .kind = SINEW_ENERGY_WEAK, .stiffness = 1000, .count = 1 + random_index(r, 3), .n = 8, .off = -1};
     for (int32_t i = 0; i < 8 * weak.count; i++) {
         weak.body[i] = i % 8 < 4 ? a : b;
         weak.vertex[i] = random_index(r, body_vertices(c, weak.body[i]));
@@ -190,7 +191,8 @@ static void hold_softly(changing *c, random_cases *r)
     const int32_t place = some_body(c, r);
     if (place < 0 || !takes(c, SINEW_ENERGY_POSITION))
         return;
-    told_energy held = {.kind = SINEW_ENERGY_POSITION, .stiffness = 500, .count = 1 + random_index(r, 4), .n = 1};
+    told_energy held = {
+        .kind = SINEW_ENERGY_POSITION, .stiffness = 500, .count = 1 + random_index(r, 4), .n = 1, .off = -1};
     for (int32_t i = 0; i < held.count; i++) {
         held.body[i] = place;
         held.vertex[i] = random_index(r, body_vertices(c, place));
@@ -209,6 +211,34 @@ static void let_go(changing *c, random_cases *r)
     if (c->pins[p].live)
         assert_int_equal(sinew_world_remove_pins(c->world, c->pins[p].id, NULL), SINEW_OK);
     c->pins[p].live = false;
+}
+
+/* Another stiffness, or one element off and the others on. */
+static void set_energy(changing *c, random_cases *r)
+{
+    told_energy *e = &c->energies[random_index(r, PLACES)];
+    if (!e->live)
+        return;
+    if (random_index(r, 2)) {
+        e->stiffness *= (sinew_real)random_between(r, 0.5, 2);
+        const char *name = sinew_get_energy_info(e->kind)->parameters[0].name;
+        assert_int_equal(sinew_energy_set_parameter(c->world, e->id, name, e->stiffness, NULL), SINEW_OK);
+        return;
+    }
+    if (e->off >= 0)
+        assert_int_equal(sinew_energy_switch(c->world, e->id, &e->off, 1, true, NULL), SINEW_OK);
+    e->off = random_index(r, e->count + 1) - 1;
+    if (e->off >= 0)
+        assert_int_equal(sinew_energy_switch(c->world, e->id, &e->off, 1, false, NULL), SINEW_OK);
+}
+
+static void drag_pin(changing *c, random_cases *r)
+{
+    told_pin *pin = &c->pins[random_index(r, 4)];
+    if (!pin->live)
+        return;
+    pin->targets[random_index(r, 3)] += (sinew_real)0.01;
+    assert_int_equal(sinew_pin_set_targets(c->world, pin->id, pin->targets, NULL), SINEW_OK);
 }
 
 /* A vertex that nobody pins yet is pinned where it is. */
@@ -231,9 +261,9 @@ static void pin_one(changing *c, random_cases *r)
 
 static void change_something(changing *c, random_cases *r)
 {
-    static void (*const changes[])(changing *, random_cases *) = {enter, leave,       grow,   grow,
-                                                                  join,  hold_softly, let_go, pin_one};
-    const int which = random_index(r, 8);
+    static void (*const changes[])(changing *, random_cases *) = {
+        enter, leave, grow, grow, join, hold_softly, let_go, pin_one, set_energy, set_energy, drag_pin};
+    const int which = random_index(r, 11);
     if (body_total(c) < 2)
         enter(c, r);
     else if (which == 0 && body_total(c) >= 5)

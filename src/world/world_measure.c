@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
-#include "world/world.h"
+#include "world/world_fields.h"
 
 typedef struct measure_context {
     const sinew_world *world;
@@ -27,15 +27,11 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
     }
 }
 
-/* |elastic + external force| over the free particles: the quasistatic gradient, whatever the world's mode */
+/* |elastic + external force| over the free particles */
 static double static_residual(sinew_world *world, sinew_real *gradient)
 {
-    sinew_objective *o = &world->objective;
-    const bool mode = o->quasistatic;
-    o->quasistatic = true;
-    sinew_objective_gradient(o, world->q, gradient, NULL);
-    o->quasistatic = mode;
-    return sinew_norm(gradient, o->particle_count, o->thread_count);
+    sinew_world_imbalance(world, world->pinned, gradient);
+    return sinew_norm(gradient, world->particle_count, world->objective.thread_count);
 }
 
 sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)

@@ -106,6 +106,7 @@ struct sinew_world {
     sinew_energy_record *energies;
     int32_t pin_count, pin_capacity;
     sinew_pin_record *pins;
+    int32_t body_hint, energy_hint, pin_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
     sinew_objective objective;
@@ -127,6 +128,8 @@ sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, 
 int32_t sinew_world_body_place(const sinew_world *world);
 int32_t sinew_world_energy_place(const sinew_world *world);
 int32_t sinew_world_pin_place(const sinew_world *world);
+/* A place is free again; hint: the world's own for that kind. */
+void sinew_world_free_place(int32_t *hint, int32_t place);
 /* Puts the record there, for which there is room, as the next generation of that place; gives its id. */
 sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record);
 sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record);

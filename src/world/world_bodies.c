@@ -283,6 +283,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     const int32_t start = record->start, count = record->count;
     sinew_numbers_give(world, record->first, record->room);
     sinew_body_record_destroy(&world->allocator, record);
+    sinew_world_free_place(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);
     return SINEW_OK;
 }

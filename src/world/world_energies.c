@@ -562,5 +562,6 @@ sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, 
         sinew_objective_clear(&world->objective);
     }
     sinew_energy_record_destroy(&world->allocator, record);
+    sinew_world_free_place(&world->energy_hint, energy.index);
     return SINEW_OK;
 }

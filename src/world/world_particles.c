@@ -130,6 +130,9 @@ static void shift_list(int32_t *particles, int32_t count, int32_t at, int32_t by
 /* Whatever holds inside numbers of particles from `at` on follows them. An order by particles stays one. */
 static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
 {
+    /* Bodies that are added one after the other must not look at all that came before each time. */
+    if (at == world->particle_count)
+        return;
     shift_list(world->inside, world->number_count, at, by);
     for (int32_t i = 0; i < world->body_count; i++)
         world->bodies[i].start += world->bodies[i].mesh && world->bodies[i].start >= at ? by : 0;

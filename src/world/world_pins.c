@@ -134,6 +134,7 @@ sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_er
     for (int32_t i = 0; i < record->count; i++)
         world->pinned[record->particles[i]] = 0;
     sinew_pin_record_destroy(&world->allocator, record);
+    sinew_world_free_place(&world->pin_hint, pin.index);
     pins_changed(world);
     return SINEW_OK;
 }

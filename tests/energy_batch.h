@@ -274,7 +274,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
 /* Where an energy is not defined. */
 static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 {
-    return strcmp(info->name, "neo_hookean_log") == 0 && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
+    const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* of which it is the first member */
+    return ops->barrier && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
 }
 
 static inline bool is_tet(const sinew_energy_info *info)

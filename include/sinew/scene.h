@@ -45,8 +45,6 @@ SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
  * bytes with the 0 at the end (text may be NULL when size is 0) and returns how many the whole takes without it;
  * 0 when out of memory. */
 SINEW_API size_t sinew_scene_schema(char *text, size_t size);
-/* For "did you mean": the one of `names` [count] most like `word`, NULL when none is near. */
-SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
 
 /* ---- Cache --------------------------------------------------------------------------------- */
 

@@ -507,6 +507,66 @@ SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_rea
  * colours (may be NULL) [particle_count] receives the colour of each particle, -1 where it has none. */
 SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours);
 
+/* ---- Settings of a running world ------------------------------------------------------------ */
+
+/* What the def began with, as it is now. The setters refuse what the def would be refused for, and the world stays as
+ * it was. Gravity, damping and forces take effect with the next step and need no set-up; a new time step or solver
+ * makes the next step set up what depends on it. */
+SINEW_API sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error);
+SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]); /* m/s2 */
+SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
+SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* 1/s */
+SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* h, s */
+SINEW_API bool sinew_world_quasistatic(const sinew_world *world);        /* cannot be changed */
+SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);      /* cannot be changed */
+SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world); /* to change and to set again */
+/* External forces (N) of particles `first` .. `first + count - 1`, as they were set; f [3 * count]. */
+SINEW_API sinew_status sinew_world_get_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *f);
+
+/* Parameters of a def by the names that scene files use: "young", "linear". A name that the energy or solver does not
+ * have (the text names the nearest) or a value out of its range is SINEW_ERROR_DATA, and the def stays as it was.
+ * Solvers also take "iterations", "tolerance", "time_budget", "gap_every", "measure" and "record". A word sets the
+ * parameters that have choices: "cg" of "direct|cg". */
+SINEW_API sinew_status sinew_energy_def_set(sinew_energy_def *def, const char *name, double value, sinew_error *error);
+SINEW_API sinew_status sinew_energy_def_set_word(sinew_energy_def *def, const char *name, const char *word,
+                                                 sinew_error *error);
+SINEW_API sinew_status sinew_solver_def_set(sinew_solver_def *def, const char *name, double value, sinew_error *error);
+SINEW_API sinew_status sinew_solver_def_set_word(sinew_solver_def *def, const char *name, const char *word,
+                                                 sinew_error *error);
+
+/* Positions without a copy. They lie in an order of the world's own: coordinate c of particle i is
+ * q[stride * inside[i] + c]. The pointers are valid as long as sinew_world_shape_version() stays the same and
+ * the world is not destroyed; the coordinates change with every step and every call that sets positions. */
+typedef struct sinew_positions_view {
+    const sinew_real *q;   /* m */
+    int32_t stride;        /* reals from one point to the next */
+    const int32_t *inside; /* [particle_count] where each particle's point is; negative: there is no particle */
+    int32_t particle_count;
+} sinew_positions_view;
+
+SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *world);
+
+/* ---- Surface -------------------------------------------------------------------------------- */
+
+/* What there is to draw, in particle numbers: the boundary of the tetrahedra, or the triangles of bodies without
+ * tetrahedra, outward where they have an outside; and the edges of bodies that have neither. Body after body, each in
+ * the order of sinew_mesh_surface(). It depends on meshes and energies, not on positions: it stays the same as
+ * long as sinew_world_shape_version() does and no energy is added or removed. */
+typedef struct sinew_surface {
+    int32_t triangle_count;  /* room in the arrays before the call, how many there are after it */
+    int32_t *triangles;      /* [3 * triangle_count] particles, or NULL */
+    sinew_body *bodies;      /* [triangle_count] or NULL */
+    sinew_energy *materials; /* [triangle_count] or NULL: the first energy over the tetrahedron behind each; index -1:
+                                none acts on it, or there is no tetrahedron */
+    int32_t edge_count;
+    int32_t *edges;          /* [2 * edge_count] particles, or NULL */
+    sinew_body *edge_bodies; /* [edge_count] or NULL */
+} sinew_surface;
+
+/* With a zeroed struct it only counts; with arrays of those sizes it fills them. SINEW_ERROR_DATA: there is too little
+ * room; the counts then say how much it takes. */
+SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surface, sinew_error *error);
+
 /* ---- State --------------------------------------------------------------------------------- */
 
 /* Everything that changes while stepping: positions, velocities, forces, targets, time, what the solver remembers from

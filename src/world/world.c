@@ -31,13 +31,12 @@ static sinew_status check_world_def(const sinew_world_def *def, sinew_error *err
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_WORLD))
         return sinew_fail(error, SINEW_ERROR_USAGE, "the world def was not made by sinew_default_world_def()");
     sinew_status status = check_time_step(def->time_step, error);
+    if (status == SINEW_OK)
+        status = sinew_gravity_check(def->gravity, error);
+    if (status == SINEW_OK)
+        status = sinew_damping_check(def->damping, error);
     if (status != SINEW_OK)
         return status;
-    if (!isfinite(def->gravity[0]) || !isfinite(def->gravity[1]) || !isfinite(def->gravity[2]))
-        return sinew_fail(error, SINEW_ERROR_DATA, "gravity is not finite");
-    if (!isfinite(def->damping) || def->damping < 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "damping is %g 1/s, must be finite and at least 0",
-                          (double)def->damping);
     if (def->load_steps < 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "load_steps is %d, must be at least 0", def->load_steps);
     if (def->thread_count < 0 || def->thread_count > 1024)

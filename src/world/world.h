@@ -162,6 +162,8 @@ void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
 /* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
+sinew_status sinew_gravity_check(const sinew_real gravity[3], sinew_error *error);
+sinew_status sinew_damping_check(sinew_real damping, sinew_error *error);
 /* out[i] = the points of the particles in `from` ([..][4]); out [count][3]. */
 void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
 /* The same for outside numbers first .. first + count - 1, zero where there is no particle. */

@@ -208,6 +208,39 @@ static void solvers_by_name(void **unused)
     assert_int_equal(sinew_solver_def_set(&def, "linear", 99, NULL), SINEW_ERROR_DATA);
 }
 
+/* ---- Bodies ------------------------------------------------------------------------------------ */
+
+static void bodies_by_name(void **unused)
+{
+    (void)unused;
+    sinew_error error = {0};
+    char name[] = "arm";
+    scene s = make_scene(NULL);
+    sinew_body_def def = sinew_default_body_def();
+    def.mesh = s.mesh;
+    def.name = name;
+    const sinew_body arm = add_body(s.world, &def);
+    name[0] = 'x'; /* the world has its own copy */
+    assert_string_equal(sinew_body_name(s.world, arm), "arm");
+    assert_string_equal(sinew_body_name(s.world, s.body), "");
+    assert_int_equal(sinew_world_body_by_name(s.world, "arm").index, arm.index);
+    assert_int_equal(sinew_world_body_by_name(s.world, "leg").index, -1);
+    def.name = "arm";
+    assert_int_equal(sinew_world_add_body(s.world, &def, &error).index, -1);
+    refused(&error, SINEW_ERROR_DATA, "the name \"arm\" is another body's");
+    def.name = "";
+    assert_int_equal(sinew_world_add_body(s.world, &def, &error).index, -1);
+    refused(&error, SINEW_ERROR_DATA, "empty");
+    sinew_world_remove_body(s.world, arm, &error);
+    must(&error);
+    assert_int_equal(sinew_world_body_by_name(s.world, "arm").index, -1);
+    def.name = "arm";
+    const sinew_body again = add_body(s.world, &def);
+    assert_int_equal(sinew_world_body_by_name(s.world, "arm").generation, again.generation);
+    assert_string_equal(sinew_body_name(s.world, arm), ""); /* the id of the removed one stays stale */
+    free_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +250,7 @@ int main(void)
         cmocka_unit_test(the_view_shows_the_positions),
         cmocka_unit_test_setup_teardown(energies_by_name, install_hook, remove_hook),
         cmocka_unit_test(solvers_by_name),
+        cmocka_unit_test(bodies_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

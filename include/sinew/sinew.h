@@ -168,6 +168,7 @@ typedef struct sinew_body_def {
     const sinew_real *masses;     /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
     const sinew_real *positions;  /* m [3 * vertex_count] where it starts; NULL: at rest */
     const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
+    const char *name;             /* copied; no other body of the world has it. NULL: none */
     int32_t spare; /* particle numbers kept free behind the body's, for vertices that are added later; 0 */
 } sinew_body_def;
 
@@ -507,6 +508,11 @@ SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_rea
  * colours (may be NULL) [particle_count] receives the colour of each particle, -1 where it has none. */
 SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours);
 
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+SINEW_API sinew_body sinew_world_body_by_name(const sinew_world *world, const char *name); /* index -1: none has it */
+SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body); /* "" without one; until removed */
+
 /* ---- Settings of a running world ------------------------------------------------------------ */
 
 /* What the def began with, as it is now. The setters refuse what the def would be refused for, and the world stays as
@@ -545,6 +551,26 @@ typedef struct sinew_positions_view {
 } sinew_positions_view;
 
 SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *world);
+
+/* ---- Attach --------------------------------------------------------------------------------- */
+
+/* Vertices of one body joined to the nearest places of another, where these are near enough: on its surface
+ * (triangles; without them edges; without both vertices), or at its vertices. What scenes have as "within". */
+typedef struct sinew_attach_def {
+    uint32_t cookie;
+    sinew_body from, to;     /* vertices of `from` go to places of `to`; may be the same */
+    int32_t vertex_count;    /* of `vertices` */
+    const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
+    double distance;         /* m, >= 0: farther ones are not joined */
+    bool to_vertices;        /* true: only vertices of `to` are places */
+    bool now;                /* true: distances are those of the bodies as they are; else of their rest shapes */
+    sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */
+    sinew_energy_def energy; /* over pairs, with its parameters; elements, weights and normals are the call's */
+} sinew_attach_def;
+
+SINEW_API sinew_attach_def sinew_default_attach_def(void); /* energy: weak */
+/* Makes one energy of all pairs. Refuses, with the smallest distance, when none is near enough. */
+SINEW_API sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_def *def, sinew_error *error);
 
 /* ---- Surface -------------------------------------------------------------------------------- */
 

@@ -87,7 +87,7 @@ void sinew_world_destroy(sinew_world *world)
     for (int32_t i = 0; i < world->pin_count; i++)
         sinew_pin_record_destroy(&allocator, &world->pins[i]);
     for (int32_t i = 0; i < world->body_count; i++)
-        sinew_mesh_destroy(world->bodies[i].mesh);
+        sinew_body_record_destroy(&allocator, &world->bodies[i]);
     void *arrays[] = {world->q,    world->v,       world->force,  world->rest,    world->q_tilde, world->f_ext,
                       world->mass, world->pinned,  world->inside, world->outside, world->bodies,  world->energies,
                       world->pins, world->batches, world->note,   world};

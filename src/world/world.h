@@ -22,6 +22,7 @@ typedef struct sinew_body_record {
     int32_t room;         /* >= count: numbers that the run has */
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
+    char *name; /* NULL: none */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -171,6 +172,7 @@ void sinew_world_outside_points(const sinew_world *world, const sinew_real *from
                                 sinew_real *out);
 /* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
+void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
 /* Notes changes (SINEW_CHANGED_...) that the next step has to take over. */

@@ -142,6 +142,9 @@ typedef struct sinew_world_def {
     int32_t thread_count;    /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
     sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's own, which is asked
                                 for thread_count - 1 tasks at a time */
+    bool balance; /* true: each step is followed by its energy balance (sinew_world_balance) and keeps residual
+                     and reactions (sinew_world_field): 16 numbers a particle, three evaluations more. Default
+                     false. Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 
@@ -592,6 +595,79 @@ typedef struct sinew_surface {
 /* With a zeroed struct it only counts; with arrays of those sizes it fills them. SINEW_ERROR_DATA: there is too little
  * room; the counts then say how much it takes. */
 SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surface, sinew_error *error);
+
+/* ---- Fields --------------------------------------------------------------------------------- */
+
+/* Numbers of each particle, or of each element of an energy. */
+typedef enum sinew_field_kind {
+    /* Of particles, 3 numbers each (sinew_world_field). */
+    SINEW_FIELD_FORCE = 0, /* N: elastic and external force as the state is now, at pins too */
+    SINEW_FIELD_RESIDUAL,  /* N: grad g of the last step where it ended, as sinew_world_objective() would give it for
+                              that step: zero where forces and inertia balance. Its norm is the step's residual. Zero
+                              at pins. Quasistatic: minus the force as the state is now */
+    SINEW_FIELD_REACTION,  /* N: force that its pin exerted on each particle in the last step, so that it moved as
+                              prescribed: M (u - w) / h - elastic - external force, u being its velocity over the step
+                              and w the damped one before. Quasistatic: minus the force as the state is now. Zero
+                              where nothing is pinned */
+    /* Of elements (sinew_energy_field). */
+    SINEW_FIELD_DETERMINANT, /* 1 number a tet, det F: how many times its rest volume it has; <= 0: inside out */
+    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F */
+    SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where
+                                det F is 0, not a number where the energy is infinite */
+    SINEW_FIELD_ENERGY,      /* 1 number an element: J/m3 of rest volume for tets, J for all others */
+    SINEW_FIELD_COUNT
+} sinew_field_kind;
+
+typedef struct sinew_field_info {
+    const char *name; /* e.g. "von_mises" */
+    const char *unit;
+    const char *summary;     /* one line */
+    int32_t component_count; /* numbers for each particle or element */
+    bool of_elements;        /* of elements; else of particles */
+} sinew_field_info;
+
+SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field); /* NULL out of range */
+SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT when unknown */
+
+/* A field of the particles `first` .. `first + count - 1`, out [3 * count]. Residual and reaction of a dynamic world
+ * need `balance` of its def (SINEW_ERROR_UNSUPPORTED without) and a step (SINEW_ERROR_DATA). A field of elements is
+ * SINEW_ERROR_UNSUPPORTED. May allocate; load steps and targets are those of sinew_world_measure(). */
+SINEW_API sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
+                                         sinew_real *out, sinew_error *error);
+/* A field of the elements of an energy as the state is now: values[element][component]. *count says how many numbers
+ * there are, also when `capacity` is too small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED for fields that its elements
+ * do not have. */
+SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energy, sinew_field_kind field,
+                                          int32_t capacity, sinew_real *values, int32_t *count, sinew_error *error);
+
+/* ---- Balance of a step ---------------------------------------------------------------------- */
+
+/* Where the energy of the last step came from and went, J. In the energy E = kinetic + elastic + gravity
+ *
+ *     E after - E before = pins + forces + targets - lost_integrator - lost_damping - lost_solver + unaccounted
+ *
+ * Each number is computed by itself; unaccounted is what is then left over: round-off. What is changed between two
+ * steps (parameters, targets that are set, gravity) belongs to neither: E before is not E after of the step before. */
+typedef struct sinew_balance {
+    double kinetic[2];      /* before and after the step */
+    double elastic[2];      /* all energies, targets where they were and where they are */
+    double gravity[2];      /* potential, zero at the origin; with load_steps of the part that acts in this step */
+    double pins;            /* work of the pins on the particles: reaction times way */
+    double forces;          /* work of the forces that were set */
+    double targets;         /* work of targets of position energies that a motion moved, done at the step's start */
+    double lost_integrator; /* by implicit Euler, also when solved exactly: 1/2 |u - w|^2 in the metric of the masses, u
+                               the velocity of the step and w the (damped) one before, and the part of the elastic
+                               energy that its tangent at the end of the step does not see, >= 0 where it is convex */
+    double lost_damping;    /* by the world's damping */
+    double lost_solver;     /* because it stopped before the residual was zero: minus residual times way; and, where it
+                               gives velocities of its own (substeps), what these hold less than the step's. < 0: it put
+                               energy in */
+    double unaccounted;     /* round-off */
+} sinew_balance;
+
+/* SINEW_ERROR_UNSUPPORTED without `balance` of the world's def, SINEW_ERROR_DATA before the first step, after one that
+ * failed, or when bodies came or went since. */
+SINEW_API sinew_status sinew_world_balance(const sinew_world *world, sinew_balance *balance, sinew_error *error);
 
 /* ---- State --------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "world/world_fields.h"
 
 /* ---- World ----------------------------------------------------------------------------------- */
 
@@ -80,6 +81,7 @@ void sinew_world_destroy(sinew_world *world)
     if (!world)
         return;
     const sinew_allocator allocator = world->allocator;
+    sinew_balance_release(world);
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
     for (int32_t i = 0; i < world->energy_count; i++)

@@ -114,6 +114,7 @@ struct sinew_world {
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
+    struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
 };
 
 /* Makes room for one more record of `size` bytes; true on success. */
@@ -205,6 +206,10 @@ void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);
+/* Brings targets and pins' places to where they are at a time. */
+void sinew_world_move_targets(sinew_world *world, double time);
+/* How much of gravity and forces acts in a step, the first being 1. */
+double sinew_world_load_part(const sinew_world *world, int64_t step);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* A step cut into substeps is over after its last one and not before; a pseudo-time may end any time. */
+/* A step cut into substeps is over after its last one and not before; a pseudo-time may end any time. Allocates the
+ * first time. */
 static sinew_status prepare_parts(sinew_solve *s, sinew_sweeping *w, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
@@ -20,9 +21,24 @@ static sinew_status prepare_parts(sinew_solve *s, sinew_sweeping *w, sinew_error
         s->def.tolerance = 0;
         s->def.time_budget = 0;
     }
+    if (w->v && w->q_last)
+        return SINEW_OK;
     w->v = sinew_allocate_zero(&o->allocator, size, sizeof *w->v);
     w->q_last = sinew_allocate_zero(&o->allocator, size, sizeof *w->q_last);
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
+}
+
+/* Settings that depend on h and on the limits of a step. */
+static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_sweeping_parts *parts,
+                                  sinew_error *error)
+{
+    sinew_sweeping *w = s->memory;
+    w->how = *how;
+    w->parts = *parts;
+    w->cut = parts->count > 1 || parts->sweeps > 0;
+    if (w->parts.h == 0)
+        w->parts.h = s->objective->h / parts->count;
+    return w->cut ? prepare_parts(s, w, error) : SINEW_OK;
 }
 
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
@@ -32,17 +48,22 @@ sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel
     sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
     if (!w)
         return sinew_fail_memory(error, "the constraints");
-    w->how = *how;
     w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
-    w->parts = *parts;
-    w->cut = parts->count > 1 || parts->sweeps > 0;
-    if (w->parts.h == 0)
-        w->parts.h = o->h / parts->count;
-    sinew_status status = w->cut ? prepare_parts(s, w, error) : SINEW_OK;
+    const sinew_status status = take_settings(s, how, parts, error);
     if (status != SINEW_OK)
         return status;
     return sinew_sweep_create(&w->sweep, o, (sinew_sweep_order)sinew_solve_parameter(s, "order"), error);
+}
+
+sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error)
+{
+    sinew_sweeping *w = s->memory;
+    const sinew_status status = take_settings(s, how, parts, error);
+    if (status != SINEW_OK)
+        return status;
+    return sinew_sweep_refresh(&w->sweep, changed & SINEW_CHANGED_TRANSIENT, changed & SINEW_CHANGED_PINS, error);
 }
 
 int32_t sinew_sweeping_form(int choice)
@@ -166,7 +187,7 @@ void sinew_sweeping_settle(sinew_solve *s)
     w->moved = false;
 }
 
-/* Those of all energies, which follow each other; they are the constraints', and particles have none. */
+/* Colours are counted over all energies, which follow each other. Constraints have them, particles have none. */
 int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
     (void)outside;

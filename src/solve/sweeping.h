@@ -22,6 +22,11 @@
 #include "solve/solver.h"
 #include "solve/sweep.h"
 
+/* Changes after which a sweep need not be prepared anew: data and switches are seen by every step. */
+#define SINEW_SWEEPING_REFRESHES                                                                                       \
+    (SINEW_CHANGED_DEF | SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |  \
+     SINEW_CHANGED_TRANSIENT)
+
 /* How a step is cut into parts. */
 typedef struct sinew_sweeping_parts {
     double h;       /* s, of one part; 0: h of the step over count */
@@ -45,6 +50,9 @@ typedef struct sinew_sweeping {
 /* Sets s->memory up for kernels as `how` says. */
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
                                     const sinew_sweeping_parts *parts, sinew_error *error);
+/* Takes over changes (SINEW_SWEEPING_REFRESHES); `how` and `parts` as prepare would get them now. */
+sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error);
 int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SINEW_FORM_ */
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);

@@ -5,7 +5,8 @@
  * times one thread, whoever else is there.
  *
  * One thread and two take turns, each long enough for the system to take cores away and give them back several times.
- * A turn's figure is its mean, as a wait for a core is rare and long; the table has the median of the turns.
+ * A turn's figure is its mean, as a wait for a core is rare and long. The table has medians: of the turns, and of the
+ * ratios of turns that followed each other, which neighbours that come and go disturb least.
  *
  * Usage: bench_busy [--quick] [BEGINNING OF A ROW'S NAME]. Starts its busy processes itself, and they end with it.
  */
@@ -20,7 +21,7 @@
 
 enum {
     BUSY = 2, /* processes */
-    TURNS_MOST = 16,
+    TURNS_MOST = 32,
     CUBES = 100,
 };
 
@@ -135,41 +136,46 @@ static double turn(sinew_world *world, double budget)
     return (sinew_seconds() - began) / steps;
 }
 
-/* Median seconds of a step with one thread and with two. */
-static void measure(const plan *p, sinew_world *const worlds[2], double seconds[2])
+typedef struct figures {
+    double seconds[2]; /* median of a step with one thread and with two */
+    double ratio;      /* median of two threads' over one thread's */
+} figures;
+
+static figures measure(const plan *p, sinew_world *const worlds[2])
 {
-    double turns[2][TURNS_MOST];
-    for (int t = 0; t < p->turns; t++)
+    double turns[2][TURNS_MOST], ratios[TURNS_MOST];
+    for (int t = 0; t < p->turns; t++) {
         for (int k = 0; k < 2; k++)
             turns[k][t] = turn(worlds[k], p->seconds);
-    for (int k = 0; k < 2; k++)
-        seconds[k] = bench_middle(turns[k], p->turns);
+        ratios[t] = turns[1][t] / turns[0][t];
+    }
+    return (figures){{bench_middle(turns[0], p->turns), bench_middle(turns[1], p->turns)},
+                     bench_middle(ratios, p->turns)};
 }
 
 /* Prints a row; returns the ratio beside busy neighbours. */
 static double run_row(const plan *p, const row *r)
 {
     sinew_world *const worlds[2] = {make_world(p, r, 1), make_world(p, r, 2)};
-    double quiet[2], busy[2];
     pid_t neighbours[BUSY];
     for (int k = 0; k < 2; k++)
         turn(worlds[k], 0); /* to warm up */
-    measure(p, worlds, quiet);
+    const figures quiet = measure(p, worlds);
     start_neighbours(neighbours);
-    measure(p, worlds, busy);
+    const figures busy = measure(p, worlds);
     end_neighbours(neighbours);
-    printf("%-18s %9.2f %9.2f %7.2f     %9.2f %9.2f %7.2f\n", r->name, 1e3 * quiet[0], 1e3 * quiet[1],
-           quiet[1] / quiet[0], 1e3 * busy[0], 1e3 * busy[1], busy[1] / busy[0]);
+    printf("%-18s %9.2f %9.2f %7.2f     %9.2f %9.2f %7.2f\n", r->name, 1e3 * quiet.seconds[0], 1e3 * quiet.seconds[1],
+           quiet.ratio, 1e3 * busy.seconds[0], 1e3 * busy.seconds[1], busy.ratio);
     fflush(stdout);
     for (int k = 0; k < 2; k++)
         sinew_world_destroy(worlds[k]);
-    return busy[1] / busy[0];
+    return busy.ratio;
 }
 
 int main(int argc, char **argv)
 {
     const bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    const plan p = quick ? (plan){20, 6, 5, 0.15} : (plan){32, 8, 9, 0.4};
+    const plan p = quick ? (plan){20, 6, 15, 0.1} : (plan){32, 8, 25, 0.2};
     const char *wanted = argc > 1 + quick ? argv[1 + quick] : "";
     double worst = 0;
     printf("block of %d^3 vertices, 100 cubes of %d^3, strain, 3 iterations, " SINEW_PRECISION "; ms a step\n", p.n,

@@ -11,7 +11,7 @@
 
 #include "fuzz_files.h"
 #include "io/file.h"
-#include "io/scene_reader.h"
+#include "sinew/scene.h"
 
 /* Everything a state has to remember: pins and targets that move, forces, two bodies, a coupling. */
 static const char scene_text[] =
@@ -28,7 +28,9 @@ static sinew_scene *make_scene(void)
     sinew_error error;
     sinew_scene_def def = sinew_default_scene_def();
     def.path = "state.json";
-    sinew_scene *scene = sinew_scene_parse(scene_text, sizeof scene_text - 1, &def, &error);
+    def.text = scene_text;
+    def.text_size = sizeof scene_text - 1;
+    sinew_scene *scene = sinew_scene_read(&def, &error);
     if (!scene) {
         fprintf(stderr, "%s\n", error.text);
         abort();

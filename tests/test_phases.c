@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_phases.c: every piece of every phase is run once, and none before all pieces of the phase before it are done,
+ * test_phases.c: every item of every phase is run once, and none before all items of the phase before it are done,
  * whatever the number of threads, also when one of them falls asleep. The thread sanitizer runs this program, too.
  */
 #include <setjmp.h>
@@ -17,34 +17,34 @@
 
 enum {
     PHASES = 200,
-    PIECES_MOST = 37
+    ITEMS_MOST = 37
 };
 
 typedef struct record {
     int32_t counts[PHASES];
-    int32_t *plain; /* [PHASES] sums that pieces of the next phase read without a lock: the phases must order them */
-    _Atomic int32_t runs[PHASES][PIECES_MOST];
+    int32_t *plain; /* [PHASES] sums that items of the next phase read without a lock: the phases must order them */
+    _Atomic int32_t runs[PHASES][ITEMS_MOST];
     _Atomic int32_t done[PHASES];
-    _Atomic int32_t early; /* pieces that began before their time */
-    int32_t sleepy;        /* the piece of phase 3 that takes a while, -1: none */
+    _Atomic int32_t early; /* items that began before their time */
+    int32_t sleepy;        /* the item of phase 3 that takes a while, -1: none */
 } record;
 
-static int32_t count_pieces(const void *context, int32_t phase)
+static int32_t count_items(const void *context, int32_t phase)
 {
     return ((const record *)context)->counts[phase];
 }
 
-static void run_piece(const void *context, int32_t phase, int32_t piece)
+static void run_item(const void *context, int32_t phase, int32_t item)
 {
     record *r = (record *)context;
     for (int32_t k = 0; k < phase; k++)
         if (atomic_load(&r->done[k]) != r->counts[k])
             atomic_fetch_add(&r->early, 1);
-    if (piece == 0)
+    if (item == 0)
         r->plain[phase] = 1 + (phase > 0 ? r->plain[phase - 1] : 0);
-    if (phase == 3 && piece == r->sleepy)
+    if (phase == 3 && item == r->sleepy)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    atomic_fetch_add(&r->runs[phase][piece], 1);
+    atomic_fetch_add(&r->runs[phase][item], 1);
     atomic_fetch_add(&r->done[phase], 1);
 }
 
@@ -56,21 +56,21 @@ static void check(int32_t threads, int32_t sleepy)
     r.plain = plain;
     r.sleepy = sleepy;
     for (int32_t k = 0; k < PHASES; k++)
-        r.counts[k] = k % 5 == 4 ? 0 : 1 + k * 7 % PIECES_MOST; /* some are empty */
+        r.counts[k] = k % 5 == 4 ? 0 : 1 + k * 7 % ITEMS_MOST; /* some are empty */
     for (int32_t k = 0; k < PHASES; k++)
         if (r.counts[k] == 0)
             plain[k] = 0;
-    const sinew_phases work = {PHASES, count_pieces, run_piece, &r};
+    const sinew_phases work = {PHASES, count_items, run_item, &r};
     sinew_phases_run(&work, threads);
     assert_int_equal(atomic_load(&r.early), 0);
     for (int32_t k = 0; k < PHASES; k++) {
         assert_int_equal(plain[k], r.counts[k] == 0 ? 0 : k % 5 + 1);
-        for (int32_t i = 0; i < PIECES_MOST; i++)
+        for (int32_t i = 0; i < ITEMS_MOST; i++)
             assert_int_equal(atomic_load(&r.runs[k][i]), i < r.counts[k]);
     }
 }
 
-static void all_pieces_once_in_order(void **state)
+static void all_items_once_in_order(void **state)
 {
     (void)state;
     for (int32_t repeat = 0; repeat < 20; repeat++)
@@ -82,15 +82,15 @@ static void all_pieces_once_in_order(void **state)
 static void a_sleeper_holds_back_its_phase_alone(void **state)
 {
     (void)state;
-    for (int32_t piece = 0; piece < 5; piece++)
-        check(2, piece);
+    for (int32_t item = 0; item < 5; item++)
+        check(2, item);
 }
 
 static void nothing_to_do(void **state)
 {
     (void)state;
     record r = {.sleepy = -1};
-    const sinew_phases none = {0, count_pieces, run_piece, &r}, empty = {5, count_pieces, run_piece, &r};
+    const sinew_phases none = {0, count_items, run_item, &r}, empty = {5, count_items, run_item, &r};
     sinew_phases_run(&none, 2);
     sinew_phases_run(&empty, 2);
 }
@@ -98,7 +98,7 @@ static void nothing_to_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_pieces_once_in_order),
+        cmocka_unit_test(all_items_once_in_order),
         cmocka_unit_test(a_sleeper_holds_back_its_phase_alone),
         cmocka_unit_test(nothing_to_do),
     };

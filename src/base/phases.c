@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * phases.c: threads take pieces of the open phase; who finishes its last piece opens the next. See phases.h.
+ * phases.c: threads take items of the open phase; who finishes its last item opens the next. See phases.h.
  */
 #include "base/phases.h"
 
@@ -11,7 +11,7 @@
 
 #define SHARES_MAX 64
 
-/* Next piece of one thread's share, and above it the phase that it belongs to: who comes with an old phase in mind
+/* Next item of one thread's share, and above it the phase that it belongs to: who comes with an old phase in mind
  * takes nothing. On a cache line of its own. */
 typedef struct share {
     _Alignas(64) _Atomic uint64_t next;
@@ -21,27 +21,27 @@ typedef struct team {
     const sinew_phases *work;
     int32_t share_count;
     _Alignas(64) _Atomic int32_t phase; /* the open one */
-    _Alignas(64) _Atomic int32_t done;  /* pieces of it */
+    _Alignas(64) _Atomic int32_t done;  /* items of it */
     _Atomic int32_t sleepers;           /* who wait for the next one */
     pthread_mutex_t mutex;
     pthread_cond_t opened;
     share shares[SHARES_MAX];
 } team;
 
-static int32_t share_begin(const team *t, int32_t pieces, int32_t s)
+static int32_t share_begin(const team *t, int32_t items, int32_t s)
 {
-    return (int32_t)((int64_t)pieces * s / t->share_count);
+    return (int32_t)((int64_t)items * s / t->share_count);
 }
 
-/* Opens the first phase from `phase` on that has pieces, or the end, and wakes who sleeps until then. Only one thread
+/* Opens the first phase from `phase` on that has items, or the end, and wakes who sleeps until then. Only one thread
  * is ever here. True: some slept. */
 static bool open_phase(team *t, int32_t phase)
 {
-    int32_t pieces = 0;
-    while (phase < t->work->phase_count && (pieces = t->work->piece_count(t->work->context, phase)) == 0)
+    int32_t items = 0;
+    while (phase < t->work->phase_count && (items = t->work->item_count(t->work->context, phase)) == 0)
         phase++;
     for (int32_t s = 0; s < t->share_count; s++)
-        atomic_store_explicit(&t->shares[s].next, (uint64_t)phase << 32 | (uint32_t)share_begin(t, pieces, s),
+        atomic_store_explicit(&t->shares[s].next, (uint64_t)phase << 32 | (uint32_t)share_begin(t, items, s),
                               memory_order_relaxed);
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
     atomic_store(&t->phase, phase);
@@ -64,11 +64,11 @@ static void sleep_through(team *t, int32_t phase)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* A piece of the phase, first of the own share; -1: all are taken, or the phase is over. */
-static int32_t take_piece(team *t, int32_t phase, int32_t pieces, int32_t own)
+/* An item of the phase, first of the own share; -1: all are taken, or the phase is over. */
+static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
 {
     for (int32_t k = 0; k < t->share_count; k++) {
-        const int32_t s = (own + k) % t->share_count, end = share_begin(t, pieces, s + 1);
+        const int32_t s = (own + k) % t->share_count, end = share_begin(t, items, s + 1);
         uint64_t next = atomic_load_explicit(&t->shares[s].next, memory_order_relaxed);
         while (next >> 32 == (uint64_t)phase && (int32_t)(uint32_t)next < end)
             if (atomic_compare_exchange_weak_explicit(&t->shares[s].next, &next, next + 1, memory_order_relaxed,
@@ -78,7 +78,7 @@ static int32_t take_piece(team *t, int32_t phase, int32_t pieces, int32_t own)
     return -1;
 }
 
-/* A thread reports its finished pieces when it finds no more, not one by one: all threads write to that count. */
+/* A thread reports its finished items when it finds no more, not one by one: all threads write to that count. */
 static void work_along(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;
@@ -86,13 +86,13 @@ static void work_along(const void *context, int32_t member)
     const int32_t own = member % t->share_count;
     int32_t turns = 0, finished = 0, phase;
     while ((phase = atomic_load_explicit(&t->phase, memory_order_acquire)) < work->phase_count) {
-        const int32_t pieces = work->piece_count(work->context, phase);
-        const int32_t piece = take_piece(t, phase, pieces, own);
-        if (piece >= 0) {
-            work->run(work->context, phase, piece);
+        const int32_t items = work->item_count(work->context, phase);
+        const int32_t item = take_item(t, phase, items, own);
+        if (item >= 0) {
+            work->run(work->context, phase, item);
             finished++;
         } else if (finished > 0) {
-            const bool last = atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == pieces;
+            const bool last = atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == items;
             if (last && open_phase(t, phase + 1) && member > 0)
                 sinew_tasks_was_awaited();
             finished = turns = 0;
@@ -106,9 +106,9 @@ static void work_along(const void *context, int32_t member)
 static void work_alone(const sinew_phases *work)
 {
     for (int32_t phase = 0; phase < work->phase_count; phase++) {
-        const int32_t pieces = work->piece_count(work->context, phase);
-        for (int32_t piece = 0; piece < pieces; piece++)
-            work->run(work->context, phase, piece);
+        const int32_t items = work->item_count(work->context, phase);
+        for (int32_t item = 0; item < items; item++)
+            work->run(work->context, phase, item);
     }
 }
 

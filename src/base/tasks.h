@@ -6,7 +6,7 @@
  * threads of a program each call on those that are idle. They sleep between calls after a short look for the next one.
  * When the last world is gone they end. Where the system refuses a thread the work is done by fewer: a member that
  * never comes is not waited for, so work must be correct for any number of members that take part. Results do not
- * depend on who did what as long as pieces do not touch each other's data.
+ * depend on who did what as long as items do not touch each other's data.
  *
  * A program with a task system of its own (sinew_task_system) lends its threads in place of these: worlds say so by
  * sinew_tasks_use before they work.

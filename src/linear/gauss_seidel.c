@@ -10,7 +10,7 @@
 #include "base/phases.h"
 
 #define PARALLEL_ROWS 1024 /* in all; below, one thread does them */
-#define PIECE_ROWS    128  /* that a thread takes at a time */
+#define ITEM_ROWS     128  /* that a thread takes at a time */
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
@@ -110,18 +110,18 @@ typedef struct sweep_pass {
     double *x;
 } sweep_pass;
 
-static int32_t count_pieces(const void *context, int32_t phase)
+static int32_t count_items(const void *context, int32_t phase)
 {
     const int32_t *first = ((const sweep_pass *)context)->gs->first_row + phase;
-    return (first[1] - first[0] + PIECE_ROWS - 1) / PIECE_ROWS;
+    return (first[1] - first[0] + ITEM_ROWS - 1) / ITEM_ROWS;
 }
 
-static void run_piece(const void *context, int32_t phase, int32_t piece)
+static void run_item(const void *context, int32_t phase, int32_t item)
 {
     const sweep_pass *pass = context;
     const sinew_gauss_seidel *gs = pass->gs;
-    const int32_t begin = gs->first_row[phase] + piece * PIECE_ROWS, last = gs->first_row[phase + 1];
-    const int32_t end = last - begin < PIECE_ROWS ? last : begin + PIECE_ROWS;
+    const int32_t begin = gs->first_row[phase] + item * ITEM_ROWS, last = gs->first_row[phase + 1];
+    const int32_t end = last - begin < ITEM_ROWS ? last : begin + ITEM_ROWS;
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = gs->order[k];
         const double *inverse = gs->inverse + 9 * (size_t)i;
@@ -136,7 +136,7 @@ static void run_piece(const void *context, int32_t phase, int32_t piece)
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x)
 {
     const sweep_pass pass = {gs, omega, b, x};
-    const sinew_phases work = {gs->colour_count, count_pieces, run_piece, &pass};
+    const sinew_phases work = {gs->colour_count, count_items, run_item, &pass};
     sinew_phases_run(&work, gs->count >= PARALLEL_ROWS ? gs->thread_count : 1);
 }
 

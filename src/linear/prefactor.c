@@ -261,10 +261,10 @@ static int32_t count_parts(const void *context, int32_t phase)
     return f->tree.level_first[level + 1] - f->tree.level_first[level];
 }
 
-static void run_part(const void *context, int32_t phase, int32_t piece)
+static void run_part(const void *context, int32_t phase, int32_t item)
 {
     const solve_pass *pass = context;
-    const int32_t p = pass->f->tree.level_first[phase_level(pass->f, phase)] + piece;
+    const int32_t p = pass->f->tree.level_first[phase_level(pass->f, phase)] + item;
     if (phase < pass->f->tree.level_count)
         part_forward(pass->f, p, pass->place, pass->b);
     else

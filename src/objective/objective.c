@@ -455,17 +455,17 @@ static int32_t diagonal_tasks(const diagonal_pass *d, int32_t round)
     return left < d->width ? left : d->width;
 }
 
-static int32_t diagonal_pieces(const void *context, int32_t phase)
+static int32_t diagonal_items(const void *context, int32_t phase)
 {
     return phase % 2 ? 1 : diagonal_tasks(context, phase / 2);
 }
 
-static void diagonal_piece(const void *context, int32_t phase, int32_t piece)
+static void diagonal_item(const void *context, int32_t phase, int32_t item)
 {
     const diagonal_pass *d = context;
     const sinew_task *tasks = d->tasks + phase / 2 * d->width;
     if (phase % 2 == 0)
-        d->values[piece] = sinew_task_blocks(d->objective, piece, &tasks[piece], d->q, d->project);
+        d->values[item] = sinew_task_blocks(d->objective, item, &tasks[item], d->q, d->project);
     else
         for (int32_t t = 0; t < diagonal_tasks(d, phase / 2); t++)
             add_diagonal(&tasks[t], d->values[t], d->traces, d->sums);
@@ -480,8 +480,8 @@ static void run_diagonals(diagonal_pass *pass)
     const sinew_objective *o = pass->objective;
     pass->values = values;
     pass->width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
-    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_pieces,
-                               diagonal_piece, pass};
+    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_items, diagonal_item,
+                               pass};
     sinew_phases_run(&work, pass->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1);
 }
 

@@ -111,8 +111,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
     s->elastic_known &= !(own & (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED));
     if (status == SINEW_OK)
         status = refresh_gap(s, changed, error);
-    if (status == SINEW_OK && own && s->ops->refresh)
-        status = s->ops->refresh(s, own, error);
+    if (status == SINEW_OK && changed & s->ops->refreshes && s->ops->refresh)
+        status = s->ops->refresh(s, changed & s->ops->refreshes, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;

@@ -43,7 +43,7 @@ typedef struct sinew_solver_ops {
     /* Frees s->memory (may be NULL: a prepare that failed half-way). */
     void (*release)(sinew_solve *s);
     /* Changes (SINEW_CHANGED_...) that `refresh` takes over; all others make the driver release and prepare. Limits
-     * (DEF) are the driver's own. */
+     * (DEF) are the driver's own; a solver whose set-up looks at them names DEF to hear of them. */
     uint32_t refreshes;
     /* Takes over the changes in `changed`, a part of `refreshes`, at a cost in proportion to them. NULL: they need
      * nothing, as data are read when a step begins. With DATA all elements show as switched on; who is off shows with

@@ -22,6 +22,7 @@ typedef struct sinew_body_record {
     int32_t room;         /* >= count: numbers that the run has */
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
+    char *name; /* NULL: none */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -114,6 +115,7 @@ struct sinew_world {
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
+    struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
 };
 
 /* Makes room for one more record of `size` bytes; true on success. */
@@ -165,6 +167,8 @@ void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
 /* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
+sinew_status sinew_gravity_check(const sinew_real gravity[3], sinew_error *error);
+sinew_status sinew_damping_check(sinew_real damping, sinew_error *error);
 /* out[i] = the points of the particles in `from` ([..][4]); out [count][3]. */
 void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
 /* The same for outside numbers first .. first + count - 1, zero where there is no particle. */
@@ -172,6 +176,7 @@ void sinew_world_outside_points(const sinew_world *world, const sinew_real *from
                                 sinew_real *out);
 /* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
+void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
 /* Notes changes (SINEW_CHANGED_...) that the next step has to take over. */
@@ -204,6 +209,10 @@ void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);
+/* Brings targets and pins' places to where they are at a time. */
+void sinew_world_move_targets(sinew_world *world, double time);
+/* How much of gravity and forces acts in a step, the first being 1. */
+double sinew_world_load_part(const sinew_world *world, int64_t step);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */

@@ -104,6 +104,9 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
         return sinew_fail(error, SINEW_ERROR_DATA, "spare is %d, must be at least 0", def->spare);
     if (count > INT32_MAX / 8 - world->number_count || def->spare > INT32_MAX / 8 - world->number_count - count)
         return sinew_fail(error, SINEW_ERROR_DATA, "the world would have more than %d particles", INT32_MAX / 8);
+    if (def->name && (def->name[0] == '\0' || sinew_world_body_by_name(world, def->name).index >= 0))
+        return sinew_fail(error, SINEW_ERROR_DATA, "the name \"%.60s\" %s", def->name,
+                          def->name[0] ? "is another body's" : "is empty; leave it out");
     if (!def->masses && !(isfinite(def->density) && def->density > 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "density is %g, must be finite and greater than 0",
                           (double)def->density);
@@ -126,6 +129,7 @@ typedef struct body_draft {
     double *masses; /* [vertex_count] kg */
     int32_t *order; /* [vertex_count] the vertex that comes i-th inside */
     sinew_mesh *mesh;
+    char *name; /* NULL: none */
 } body_draft;
 
 /* Writes the particles, which are zero, of a body whose record and numbers are there. */
@@ -165,7 +169,12 @@ static sinew_status draft_body(const sinew_world *world, const sinew_body_def *d
     const int32_t count = sinew_mesh_vertex_count(def->mesh);
     d->masses = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->masses);
     d->order = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->order);
-    sinew_status status = d->masses && d->order ? SINEW_OK : sinew_fail_memory(error, "a body");
+    const size_t length = def->name ? strlen(def->name) + 1 : 0;
+    d->name = def->name ? sinew_allocate(&world->allocator, length, 1) : NULL;
+    if (d->name)
+        memcpy(d->name, def->name, length);
+    const bool good = d->masses && d->order && (d->name || !def->name);
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "a body");
     if (status == SINEW_OK)
         status = lump_masses(def, d->masses, error);
     if (status == SINEW_OK)
@@ -203,17 +212,25 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
          !sinew_grow(allocator, (void **)&world->bodies, place, &world->body_capacity, sizeof *world->bodies)))
         status = sinew_fail_memory(error, "a body");
     if (status == SINEW_OK) {
-        const sinew_body_record record = {d.mesh, first, count, room, start_of(world, place), 0};
+        const sinew_body_record record = {d.mesh, first, count, room, start_of(world, place), 0, d.name};
         sinew_particles_insert(world, record.start, count);
         sinew_numbers_take(world, first, room);
         fill_particles(world, &record, def, &d);
         body = sinew_world_put_body(world, place, record);
     } else {
         sinew_mesh_destroy(d.mesh);
+        sinew_release(allocator, d.name);
     }
     sinew_release(allocator, d.masses);
     sinew_release(allocator, d.order);
     return body;
+}
+
+void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record)
+{
+    sinew_mesh_destroy(record->mesh);
+    sinew_release(allocator, record->name);
+    *record = (sinew_body_record){.generation = record->generation};
 }
 
 /* ---- Remove ---------------------------------------------------------------------------------- */
@@ -264,9 +281,8 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     if (status != SINEW_OK)
         return status;
     const int32_t start = record->start, count = record->count;
-    sinew_mesh_destroy(record->mesh);
     sinew_numbers_give(world, record->first, record->room);
-    *record = (sinew_body_record){.generation = record->generation};
+    sinew_body_record_destroy(&world->allocator, record);
     sinew_world_free_place(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);
     return SINEW_OK;
@@ -297,4 +313,18 @@ int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body)
 {
     const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
     return record ? record->first : -1;
+}
+
+const char *sinew_body_name(const sinew_world *world, sinew_body body)
+{
+    const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
+    return record && record->name ? record->name : "";
+}
+
+sinew_body sinew_world_body_by_name(const sinew_world *world, const char *name)
+{
+    for (int32_t i = 0; SINEW_ASSERT(world && name) && i < world->body_count; i++)
+        if (world->bodies[i].name && strcmp(world->bodies[i].name, name) == 0)
+            return sinew_world_body_at(world, i);
+    return (sinew_body){.index = -1};
 }

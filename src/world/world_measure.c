@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
-#include "world/world.h"
+#include "world/world_fields.h"
 
 typedef struct measure_context {
     const sinew_world *world;
@@ -27,14 +27,11 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
     }
 }
 
-/* |elastic + external force| over the free particles: the norm of the quasistatic gradient, in dynamic worlds too. It
- * is taken from a quasistatic twin of the objective, which shares all arrays, so the world's own stays as it is. */
-static double static_residual(const sinew_world *world, sinew_real *gradient)
+/* |elastic + external force| over the free particles */
+static double static_residual(sinew_world *world, sinew_real *gradient)
 {
-    sinew_objective twin = world->objective;
-    twin.quasistatic = true;
-    sinew_objective_gradient(&twin, world->q, gradient, NULL);
-    return sinew_norm(gradient, twin.particle_count, twin.thread_count);
+    sinew_world_imbalance(world, world->pinned, gradient);
+    return sinew_norm(gradient, world->particle_count, world->objective.thread_count);
 }
 
 sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)

@@ -158,9 +158,48 @@ static void every_change(void **state)
     sweep(restore, 0);
 }
 
+/* The first step after a change, while its n-th allocation fails: it is refused, and then it is taken. */
+static void step_after(sinew_status (*change)(parts *, sinew_error *))
+{
+    uint64_t undisturbed = 0;
+    bool reached = true;
+    for (long long n = 0; reached || n <= 1; n++) {
+        const long long alive = atomic_load(&failing_malloc.alive);
+        parts p = make_parts();
+        sinew_error error = {0};
+        change(&p, &error);
+        must(&error);
+        const uint64_t before = sinew_world_state_hash(p.world);
+        failing_malloc_arm(n, true);
+        const bool refused = (sinew_world_step(p.world, NULL) & SINEW_STEP_UNPREPARED) != 0;
+        reached = atomic_load(&failing_malloc.fails) > 0;
+        failing_malloc_arm(0, true);
+        assert_true(reached || !refused);
+        if (refused) {
+            assert_true(sinew_world_state_hash(p.world) == before);
+            assert_non_null(strstr(sinew_world_error(p.world), "memory"));
+            assert_int_equal(sinew_world_step(p.world, NULL) & SINEW_STEP_UNPREPARED, 0);
+        }
+        undisturbed = n == 0 ? sinew_world_state_hash(p.world) : undisturbed;
+        assert_true(sinew_world_state_hash(p.world) == undisturbed);
+        free_parts(&p);
+        assert_true(atomic_load(&failing_malloc.alive) == alive);
+    }
+}
+
+static void steps_after_changes(void **state)
+{
+    (void)state;
+    step_after(enter);
+    step_after(grow);
+    step_after(copy);
+    step_after(hold);
+    step_after(restore);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_change)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_change), cmocka_unit_test(steps_after_changes)};
     failing_malloc_install();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,11 +40,11 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
         }
 }
 
-void sinew_objective_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+void sinew_objective_pieces(const sinew_objective *o, int32_t task_count, const sinew_real *q, int32_t *piece)
 {
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = i;
-    for (int32_t t = 0; t < o->task_count; t++)
+    for (int32_t t = 0; t < task_count; t++)
         join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = find_root(piece, i);

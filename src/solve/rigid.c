@@ -63,7 +63,7 @@ sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const 
     r->turns = sinew_allocate_zero(&o->allocator, count / 2 + 1, sizeof *r->turns);
     const bool good = root && place && costs && r->first && r->particle && r->turns;
     if (good) {
-        sinew_objective_pieces(o, rest, root);
+        sinew_objective_pieces(o, o->task_count, rest, root);
         find_costs(o, costs);
         list_pieces(r, root, costs, place);
     } else {

@@ -71,7 +71,7 @@ static sinew_status check_held(const sinew_world *world, sinew_error *error)
     uint8_t *held = sinew_allocate_zero(&world->allocator, (size_t)world->particle_count, 1);
     sinew_status status = piece && held ? SINEW_OK : sinew_fail_memory(error, "the pieces of the world");
     if (status == SINEW_OK) {
-        sinew_objective_pieces(&world->objective, world->rest, piece);
+        sinew_objective_pieces(&world->objective, world->objective.task_count, world->rest, piece);
         mark_held(world, piece, held);
     }
     for (int32_t i = 0; status == SINEW_OK && i < world->particle_count; i++)

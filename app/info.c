@@ -72,7 +72,7 @@ static void print_parameters(const sinew_parameter *parameters, int32_t count)
 
 static void print_capabilities(uint32_t bits)
 {
-    static const char *const names[] = {"constraint", "project", "prox", "vertex"};
+    static const char *const names[] = {"constraint", "project", "prox", "vertex", "reduce", "jacobian"};
     bool any = false;
     for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++)
         if (bits & (1u << i)) {
@@ -84,12 +84,11 @@ static void print_capabilities(uint32_t bits)
 
 static int print_energies(void)
 {
-    static const char *const stencils[] = {"tets", "edges", "vertices", "pairs of points"};
     printf("Parameters: default, range, meaning. Keys of an energy in a scene; numbers in SI or with a unit.\n");
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
-        printf("\n%s: on %s. %s\n  can beyond value, gradient, Hessian: ", info->name, stencils[info->stencil],
-               info->summary);
+        printf("\n%s: on %s. %s\n  can beyond value, gradient, Hessian: ", info->name,
+               sinew_stencil_name(info->stencil), info->summary);
         print_capabilities(info->capabilities);
         print_parameters(info->parameters, info->parameter_count);
     }

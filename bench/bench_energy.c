@@ -225,7 +225,7 @@ int main(int argc, char **argv)
         printf(" %15s", operation_names[operation]);
     printf("\n");
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
-        if (sinew_get_energy_info((sinew_energy_kind)kind)->stencil == SINEW_STENCIL_TET)
+        if (sinew_get_stencil(sinew_get_energy_info((sinew_energy_kind)kind)->stencil)->fans)
             report(mesh, (sinew_energy_kind)kind, passes);
     sinew_mesh_destroy(mesh);
     return 0;

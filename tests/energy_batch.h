@@ -63,7 +63,7 @@ static inline const char *batch_prepare(const sinew_energy_ops *ops, const sampl
     }
     for (int i = 0; i < SINEW_PARAMETER_MAX; i++)
         parameters[i] = (sinew_real)s->parameters[i];
-    const sinew_element element = {rest, parameters, weights, normal, target};
+    const sinew_element element = {ops->info.vertex_count, rest, parameters, weights, normal, target};
     return ops->prepare(&element, data);
 }
 

@@ -90,7 +90,7 @@ static void prepare_lane(sample *s, int lane)
         pair[a] = (sinew_real)s->pair[lane][a];
     for (int c = 0; c < 3; c++)
         target[c] = (sinew_real)s->target[lane][c];
-    const sinew_element element = {rest, s->parameters[lane], pair, normal, target};
+    const sinew_element element = {s->n, rest, s->parameters[lane], pair, normal, target};
     assert_null(s->ops->prepare(&element, data));
     for (int d = 0; d < s->ops->data_count; d++)
         s->data[d * s->W + lane] = data[d];

@@ -4,6 +4,7 @@
  * energy in one world; that a sweep never raises the objective; its layout against brute force; the same bits for any
  * number of threads; and what it refuses. Run with -V (ctest) for the figures of docs/solvers/pbng.md.
  */
+#include "layout_checks.h"
 #include "pbng_worlds.h"
 
 #include "solve/visits.h"
@@ -253,51 +254,6 @@ static void pairs_come_and_go(void **unused)
 
 /* ---- Layout ----------------------------------------------------------------------------------- */
 
-/* By brute force: nodes of one colour share no element of any energy; every free node has each of its elements once. */
-static void assert_layout(const sinew_visits *v)
-{
-    const sinew_objective *o = v->objective;
-    const int32_t W = v->lanes->width;
-    int32_t *colour = make_array((size_t)o->particle_count, sizeof *colour), nodes = 0;
-    for (int32_t i = 0; i < o->particle_count; i++)
-        colour[i] = -1;
-    for (int32_t c = 0; c < v->colour_count; c++)
-        for (int32_t p = v->first_group[c] * W; p < v->first_group[c + 1] * W; p++)
-            if (v->mass[p] > 0) {
-                assert_true(colour[v->node[p] / SINEW_POINT] < 0 && !o->pinned[v->node[p] / SINEW_POINT]);
-                colour[v->node[p] / SINEW_POINT] = c;
-                nodes++;
-            }
-    for (int32_t i = 0; i < o->particle_count; i++)
-        nodes += o->pinned[i] > 0;
-    assert_int_equal(nodes, o->particle_count);
-    for (int32_t b = 0; b < v->batch_count; b++) {
-        const sinew_visit_batch *batch = &v->batches[b];
-        const int32_t n = batch->ops->info.vertex_count, D = batch->ops->visit_data_count;
-        const int32_t count = batch->first_element[batch->source_count];
-        int32_t *list = make_array((size_t)count * (size_t)n, sizeof *list);
-        int64_t expected = 0, found = 0;
-        for (int32_t k = 0; k < batch->source_count; k++)
-            sinew_batch_list(batch->sources[k], list + batch->first_element[k] * n);
-        for (int32_t e = 0; e < count; e++)
-            for (int32_t i = 0; i < n; i++) {
-                const int32_t *vertices = list + e * n;
-                bool first = true;
-                for (int32_t j = 0; j < i; j++) {
-                    first &= vertices[j] != vertices[i];
-                    assert_true(vertices[j] == vertices[i] || colour[vertices[j]] < 0 ||
-                                colour[vertices[j]] != colour[vertices[i]]);
-                }
-                expected += first && !o->pinned[vertices[i]];
-            }
-        for (int64_t place = 0; place < (int64_t)batch->visit_count * W; place++)
-            found += batch->data[place / W * D * W + place % W] > 0;
-        assert_int_equal(found, expected);
-        free(list);
-    }
-    free(colour);
-}
-
 static void layout_holds_every_visit_once(void **unused)
 {
     (void)unused;
@@ -309,7 +265,7 @@ static void layout_holds_every_visit_once(void **unused)
         assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
         assert_int_equal(sinew_visits_create(&visits, &world->objective, sinew_lanes(), false, &error), SINEW_OK);
         print_message("two blocks, %2d pairs: %d colours\n", pairs, visits.colour_count);
-        assert_layout(&visits);
+        assert_visits(&visits);
         sinew_visits_destroy(&visits);
         sinew_world_destroy(world);
     }
@@ -334,7 +290,7 @@ static void block_has_four_colours(void **unused)
     assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
     assert_int_equal(sinew_visits_create(&visits, &world->objective, sinew_lanes(), false, &error), SINEW_OK);
     assert_int_equal(visits.colour_count, 4);
-    assert_layout(&visits);
+    assert_visits(&visits);
     sinew_visits_destroy(&visits);
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);

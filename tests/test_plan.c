@@ -60,7 +60,7 @@ static void check_plan(int32_t count, const int32_t *tets, int32_t particle_coun
     int32_t *planned = malloc(4 * (size_t)count * sizeof *planned), *seen = calloc((size_t)count, sizeof *seen);
     assert_true(planned && seen);
     memcpy(planned, tets, 4 * (size_t)count * sizeof *planned);
-    sinew_plan plan;
+    sinew_plan plan = {0};
     assert_true(sinew_plan_make(&plan, &allocator, count, 4, particle_count, true, planned));
     check_same_tets(count, tets, planned);
     memset(fans, 0, SINEW_FAN * sizeof *fans);
@@ -129,7 +129,7 @@ static void test_edges(void **state)
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
     int32_t edges[] = {4, 3, 0, 1, 2, 0, 3, 3};
     const int32_t same[] = {4, 3, 0, 1, 2, 0, 3, 3}, expected[] = {1, 2, 0, 3};
-    sinew_plan plan;
+    sinew_plan plan = {0};
     assert_true(sinew_plan_make(&plan, &allocator, 4, 2, 5, false, edges));
     assert_memory_equal(edges, same, sizeof same);
     assert_memory_equal(plan.order, expected, sizeof expected);

@@ -58,8 +58,8 @@ static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int3
 /* Groups of the domains of one level. */
 static int32_t level_groups(const sinew_sweep_batch *b, int32_t level)
 {
-    return b->first_group[b->first_domain[level + 1] * b->colour_count] -
-           b->first_group[b->first_domain[level] * b->colour_count];
+    return b->first_group[b->domains.first[level + 1] * b->colour_count] -
+           b->first_group[b->domains.first[level] * b->colour_count];
 }
 
 static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
@@ -69,8 +69,8 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     sinew_error error = {0};
     assert_int_equal(sinew_sweep_create(&sweep, &world->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
     const sinew_sweep_batch *b = &sweep.batches[0];
-    const int32_t colours = b->colour_count, levels = b->level_count;
-    const int32_t domains = levels > 0 ? b->first_domain[levels] : 1;
+    const int32_t colours = b->colour_count, levels = b->domains.level_count;
+    const int32_t domains = levels > 0 ? b->domains.first[levels] : 1;
     int32_t *marks = make_array((size_t)world->particle_count, sizeof *marks);
     int32_t *seen = make_array((size_t)b->source->element_count, sizeof *seen);
     assert_int_equal(levels > 0, is_cut);
@@ -86,7 +86,7 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     for (int32_t level = 0; level < levels; level++) {
         for (int32_t i = 0; i < world->particle_count; i++)
             marks[i] = -domains - 1;
-        for (int32_t row = b->first_domain[level] * colours; row < b->first_domain[level + 1] * colours; row++)
+        for (int32_t row = b->domains.first[level] * colours; row < b->domains.first[level + 1] * colours; row++)
             mark_row(b, row, row / colours - domains, -domains, marks, seen);
     }
     /* Elements between the halves are on one of two sides, but for few. */
@@ -172,8 +172,8 @@ static int32_t check_not_cut(const int32_t (*springs)[2], int32_t count)
     sinew_sweep sweep;
     assert_int_equal(sinew_sweep_create(&sweep, &worlds[0]->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
     assert_int_equal(sweep.batch_count, 2);
-    assert_true(sweep.batches[0].level_count > 0);
-    assert_int_equal(sweep.batches[1].level_count, 0);
+    assert_true(sweep.batches[0].domains.level_count > 0);
+    assert_int_equal(sweep.batches[1].domains.level_count, 0);
     const int32_t colours = sweep.batches[1].colour_count;
     sinew_sweep_destroy(&sweep);
     for (int32_t k = 0; k < 2; k++)

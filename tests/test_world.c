@@ -307,7 +307,7 @@ static void test_bad_energies(void **state)
     sinew_mesh *rope = make_rope(3, (double[]){5, 0, 0}, (double[]){6, 0, 0});
     scene t = make_scene(NULL);
     def = good, def.body = add_mesh(t.world, rope, 1, NULL, NULL);
-    refuse_energy(t.world, &def, SINEW_ERROR_DATA, "no tetrahedra");
+    refuse_energy(t.world, &def, SINEW_ERROR_DATA, "no tets");
     sinew_mesh_destroy(rope);
     free_scene(&t);
     assert_true(hash_after(s.world, 3) == plain_hash(3));

@@ -232,11 +232,18 @@ typedef enum sinew_energy_kind {
 } sinew_energy_kind;
 
 typedef enum sinew_stencil {
-    SINEW_STENCIL_TET = 0, /* 4 vertices */
-    SINEW_STENCIL_EDGE,    /* 2 */
-    SINEW_STENCIL_VERTEX,  /* 1 */
-    SINEW_STENCIL_PAIR     /* 8: two points of up to four weighted vertices each */
+    SINEW_STENCIL_TET = 0,  /* 4 vertices */
+    SINEW_STENCIL_EDGE,     /* 2 */
+    SINEW_STENCIL_VERTEX,   /* 1 */
+    SINEW_STENCIL_PAIR,     /* 8: two points of up to four weighted vertices each */
+    SINEW_STENCIL_TRIANGLE, /* 3 */
+    SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
+    SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
+    SINEW_STENCIL_COUNT
 } sinew_stencil;
+
+/* What elements of the stencil are called, in the plural: "tets"; NULL out of range. */
+SINEW_API const char *sinew_stencil_name(sinew_stencil stencil);
 
 /* One number that a user may set on an energy or a solver. */
 typedef struct sinew_parameter {
@@ -253,10 +260,12 @@ typedef struct sinew_parameter {
 
 /* Capabilities that a solver may ask of an energy beyond value, gradient and Hessian. */
 enum {
-    SINEW_CAN_CONSTRAINT = 1 << 0, /* C, grad C, compliance (PBD, XPBD) */
-    SINEW_CAN_PROJECT = 1 << 1,    /* a distance to a constraint set (PD, ADMM) */
+    SINEW_CAN_CONSTRAINT = 1 << 0, /* moves its vertices as a compliant constraint does (PBD, XPBD) */
+    SINEW_CAN_PROJECT = 1 << 1,    /* a distance to a constraint set (PD) */
     SINEW_CAN_PROX = 1 << 2,       /* proximal map (ADMM) */
-    SINEW_CAN_VERTEX = 1 << 3      /* gradient and block of one vertex (PBNG) */
+    SINEW_CAN_VERTEX = 1 << 3,     /* gradient and block of one vertex (PBNG) */
+    SINEW_CAN_REDUCE = 1 << 4,     /* reduced coordinates and a stiffness in them (quasi-Newton, PD, ADMM) */
+    SINEW_CAN_JACOBIAN = 1 << 5    /* C, its Jacobian and the compliance, as numbers */
 };
 
 typedef struct sinew_energy_info {

@@ -146,6 +146,24 @@ KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t
     constrain_move(kernel, vertex, n, c);
 }
 
+/* Constraint number i of m as numbers: C, its gradient, of which c has r times as much, and alpha = 1 / weight. A
+ * weight of zero writes that there is no such constraint. */
+KERNEL_INLINE void jacobian_write(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, int n, lane C,
+                                  lane r, lane weight, bool hard, const constrained *c)
+{
+    const lane zero = lane_set(0), one = lane_set(1), inverse = 1 / r;
+    const lane_mask real = lane_lt(zero, weight);
+    const size_t at = (size_t)group * (size_t)m + (size_t)i;
+    const lane alpha = hard || kernel->hard ? zero : 1 / lane_select(real, weight, one);
+    lane_store(kernel->C + at * LANES, lane_select(real, C, zero));
+    for (int k = 0; k < 3 * n; k++)
+        lane_store(kernel->jacobian + (at * (size_t)(3 * n) + (size_t)k) * LANES,
+                   lane_select(real, c->gradient[k] * inverse, zero));
+    for (int j = 0; j < m; j++)
+        lane_store(kernel->compliance + (at * (size_t)m + (size_t)j) * LANES,
+                   j == i ? lane_select(real, alpha, one) : zero);
+}
+
 KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int32_t group, int count)
 {
     return kernel->lambda + (size_t)group * (size_t)(count * LANES);

@@ -44,12 +44,12 @@ KERNEL_INLINE lane no_offset(const sinew_real *material)
     return lane_set(0);
 }
 
-/* The step of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus. */
-KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int32_t group, int constraint_count,
-                                      const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
+/* C and r of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus; leaves r times the gradient
+ * in c. `whole`: C = psi. */
+KERNEL_INLINE void tet_constraint(const sinew_real *data, bool whole, lane psi, lane P[9], lane shift, constrained *c,
+                                  lane *C, lane *r)
 {
     const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
     /* Where the energy is not defined there is no constraint to go by. */
     const lane_mask defined = lane_le(psi, huge);
     if (lane_any(~defined)) {
@@ -62,8 +62,16 @@ KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int3
     lane lower[6];
     load_lanes(data + TET_LOWER * LANES, 6, lower);
     constrain_gradient(P, lower, c);
-    constrain_step(kernel, group, group_vertex(&kernel->groups, group, 4), 4, whole ? psi : root,
-                   whole ? lane_set(1) : lane_max(root, tiny), lane_load(data), false,
+    *C = whole ? psi : root;
+    *r = whole ? lane_set(1) : lane_max(root, tiny);
+}
+
+KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int32_t group, int constraint_count,
+                                      const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
+{
+    lane C, r;
+    tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, shift, c, &C, &r);
+    constrain_step(kernel, group, group_vertex(&kernel->groups, group, 4), 4, C, r, lane_load(data), false,
                    group_lambda(kernel, group, constraint_count), c);
 }
 
@@ -108,6 +116,27 @@ KERNEL_INLINE void tet_rotated_constrain(const sinew_constrain_kernel *kernel, i
                                          tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
 {
     tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);
+}
+
+/* The same constraint as numbers, the first of constraint_count; there are no others. */
+KERNEL_INLINE void tet_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int constraint_count,
+                                tet_stress *stress, tet_offset *offset)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count),
+                         *material = data + TET_MATERIAL * LANES;
+        constrained c;
+        lane lower[6], F[9], P[9], C, r;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane psi = stress(F, material, P);
+        tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, kernel->hard ? lane_set(0) : offset(material),
+                       &c, &C, &r);
+        for (int i = 0; i < constraint_count; i++)
+            jacobian_write(kernel, group, i, constraint_count, 4, C, r, i == 0 ? lane_load(data) : lane_set(0), false,
+                           &c);
+    }
 }
 
 #endif

@@ -18,7 +18,8 @@
  * the global vector in a fixed order after: kernels know nothing of threads, pins or the world.
  *
  * Adding an energy: one file energy_<name>.c, one value in sinew_energy_kind, one line in energy_table.c, one page in
- * docs/energies/. tests/test_energies.c then tests it.
+ * docs/energies/. tests/test_energies.c then tests it. Slots that it leaves NULL are capabilities that it does not
+ * have: solvers that need them refuse it by name, and everything else works. docs/energies/index.md has the table.
  */
 #ifndef SINEW_ENERGY_H
 #define SINEW_ENERGY_H
@@ -26,12 +27,12 @@
 #include "math/dense.h"
 #include "math/panel.h"
 #include "math/slots.h"
+#include "mesh/stencil.h"
 #include "sinew/sinew.h"
 
-#define SINEW_POINT       4 /* reals of a point */
-#define SINEW_STENCIL_MAX 8
-#define SINEW_DATA_MAX    32
-#define SINEW_VISIT_SUM   9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
+#define SINEW_POINT     4 /* reals of a point */
+#define SINEW_DATA_MAX  32
+#define SINEW_VISIT_SUM 9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
 
 /* A run of groups that lie one after the other: which elements a kernel works on. */
 typedef struct sinew_groups {
@@ -85,6 +86,19 @@ typedef struct sinew_constrain_kernel {
     bool apart;              /* groups share no vertex with each other, or changes go to dx: they may be read ahead */
 } sinew_constrain_kernel;
 
+/* Constraints as numbers (jacobian), on the groups of one chunk: psi = 1/2 C^T alpha^-1 C (+ const), as `constrain` has
+ * it. An element of weight zero, and a constraint that the form does not use, has C = 0, no Jacobian and compliance 1:
+ * nothing to solve for, and nothing to divide by. */
+typedef struct sinew_jacobian_kernel {
+    sinew_groups groups;
+    const sinew_real *x;    /* [local vertex][4] m */
+    int32_t form;           /* SINEW_FORM_... */
+    bool hard;              /* as PBD takes them: C is zero at rest, and all compliances are */
+    sinew_real *C;          /* [groups.count][constraint_count][W] */
+    sinew_real *jacobian;   /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
+    sinew_real *compliance; /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
+} sinew_jacobian_kernel;
+
 /* Visits (vertex, vertex_change). A group is W nodes that share no element, a visit one node and one of its elements.
  * The visits of a group follow each other; lanes without one repeat another with weight 0. */
 typedef struct sinew_vertex_kernel {
@@ -124,7 +138,8 @@ enum {
 
 /* One element as `prepare` sees it: scalar code, run once. */
 typedef struct sinew_element {
-    const sinew_real *rest;       /* [vertex_count][3] m rest positions */
+    int32_t vertex_count;         /* its own: the places behind them repeat the first (padded stencils) */
+    const sinew_real *rest;       /* [vertex_count of the energy][3] m rest positions */
     const sinew_real *parameters; /* [parameter_count] as the info describes them, in range */
     const sinew_real *weights;    /* PAIR: [8] signed: first point's weights, then minus the second point's */
     const sinew_real *normal;     /* PAIR: unit vector */
@@ -139,6 +154,8 @@ typedef struct sinew_energy_ops {
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is the same after every rigid motion */
     bool barrier;        /* psi is +inf at some finite x */
 
+    /* Required. */
+
     /* Fills data[data_count] of one element. NULL, or a reason to refuse it ("zero volume") to which the caller adds
      * the element's number. */
     const char *(*prepare)(const sinew_element *element, sinew_real *data);
@@ -152,6 +169,11 @@ typedef struct sinew_energy_ops {
     void (*product)(const sinew_kernel *kernel);
     /* blocks = H with the tangent */
     void (*hessian)(const sinew_kernel *kernel);
+    /* Optional from here on: NULL, and counts zero. */
+
+    /* The largest t <= most such that psi is defined on [0, t) along x + t p; `most` where nothing ends before.
+     * Elements whose psi is not defined at x, and those of weight zero, are left out. */
+    double (*step_limit)(const sinew_kernel *kernel, double most);
     /* TET only, of this kernel alone: smallest and largest det F and the number of elements with det F <= 0 among
      * weights > 0; +inf, -inf and 0 when there are none. Callers merge the results of their kernels. */
     void (*determinants)(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted);
@@ -165,6 +187,8 @@ typedef struct sinew_energy_ops {
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. A projecting
      * energy may also only be bounded: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z) / k. */
     void (*stiffness)(const sinew_reduced_kernel *kernel);
+    /* SINEW_CAN_REDUCE is both of these; needed by the two below. */
+
     /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
     void (*local_project)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROX: with v = D x + u: z = argmin psi(z) + w^2/2 |z - v|^2, u = v - z, g += w^2 D^T (z - u - D x).
@@ -175,6 +199,10 @@ typedef struct sinew_energy_ops {
      * += dlambda */
     int32_t constraint_count; /* multipliers of one element, the most over all forms; 0: none */
     void (*constrain)(const sinew_constrain_kernel *kernel);
+    /* SINEW_CAN_JACOBIAN: C, its Jacobian and the compliance, for whoever puts a system of constraints together.
+     * `constrain` does what (4.27) and (4.28) make of these numbers. */
+    void (*jacobian)(const sinew_jacobian_kernel *kernel);
+    uint32_t inequalities; /* bit i: constraint i need only be at least zero, and costs nothing where it is */
 
     /* SINEW_CAN_VERTEX: what an element means to one of its vertices. */
     int32_t other_count;      /* vertices of an element but one */

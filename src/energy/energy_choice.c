@@ -62,31 +62,3 @@ int32_t sinew_lanes_width(void)
 {
     return sinew_lanes()->width;
 }
-
-const sinew_energy_ops *sinew_energy_get_ops(sinew_energy_kind kind)
-{
-    return (unsigned)kind < SINEW_ENERGY_COUNT ? sinew_lanes()->energies[kind] : NULL;
-}
-
-const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind)
-{
-    const sinew_energy_ops *ops = sinew_energy_get_ops(kind);
-    return ops ? &ops->info : NULL;
-}
-
-sinew_energy_kind sinew_energy_by_name(const char *name)
-{
-    for (int kind = 0; name && kind < SINEW_ENERGY_COUNT; kind++)
-        if (strcmp(sinew_get_energy_info((sinew_energy_kind)kind)->name, name) == 0)
-            return (sinew_energy_kind)kind;
-    return SINEW_ENERGY_COUNT;
-}
-
-int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name)
-{
-    const sinew_energy_info *info = sinew_get_energy_info(kind);
-    for (int32_t i = 0; info && name && i < info->parameter_count; i++)
-        if (strcmp(info->parameters[i].name, name) == 0)
-            return i;
-    return -1;
-}

@@ -99,7 +99,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
     .info = {.name = "corotated",
              .summary = "mu |F - R|^2 + lambda/2 (J - 1)^2 per volume",
              TET_MATERIAL_INFO,
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
     .value = value,
     .gradient = gradient,
@@ -108,6 +108,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
     .local_prox = material_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .jacobian = material_jacobian,
     VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -136,6 +136,38 @@ static void constrain(const sinew_constrain_kernel *kernel)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
 }
 
+/* The two of constrain_split, both at x: it moves on to where the first one leads before it takes the second. */
+static void jacobian_split(const sinew_jacobian_kernel *kernel)
+{
+    const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const lane weight = lane_load(data), ratio = lane_load(data + TET_MATERIAL * LANES);
+        constrained c;
+        lane lower[6], F[9], P[9];
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane size = lane_sqrt(norm3(F)), growth = cofactor3(F, P) - 1;
+        constrain_gradient(F, lower, &c);
+        jacobian_write(kernel, group, 0, CONSTRAINT_COUNT, 4, size, lane_max(size, lane_set(LANE_EPSILON)), weight,
+                       false, &c);
+        constrain_gradient(P, lower, &c);
+        jacobian_write(kernel, group, 1, CONSTRAINT_COUNT, 4, hard ? growth : growth - 1 / ratio, lane_set(1),
+                       weight * ratio, hard, &c);
+    }
+}
+
+static void jacobian(const sinew_jacobian_kernel *kernel)
+{
+    if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
+        jacobian_split(kernel);
+    else if (kernel->form == SINEW_FORM_COMBINED)
+        tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
+    else
+        tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
+}
+
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);
@@ -176,11 +208,12 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .info = {.name = "neo_hookean",
              .summary = "mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2 per volume",
              TET_MATERIAL_INFO,
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = CONSTRAINT_COUNT,
     .constrain = constrain,
+    .jacobian = jacobian,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = visit_element,
     .vertex_change = vertex_change,

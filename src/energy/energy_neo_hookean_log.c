@@ -11,6 +11,7 @@
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
 #include "energy/reduced.h"
+#include "energy/step_limit.h"
 #include "energy/visit_tet.h"
 
 enum {
@@ -84,6 +85,16 @@ static void constrain(const sinew_constrain_kernel *kernel)
     tet_constrain(kernel, DATA_COUNT, 1, stress_anywhere, no_offset);
 }
 
+static void jacobian(const sinew_jacobian_kernel *kernel)
+{
+    tet_jacobian(kernel, DATA_COUNT, 1, stress_anywhere, no_offset);
+}
+
+static double step_limit(const sinew_kernel *kernel, double most)
+{
+    return tet_step_limit(kernel, DATA_COUNT, most);
+}
+
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);
@@ -132,12 +143,14 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
     .info = {.name = "neo_hookean_log",
              .summary = "mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2 per volume; infinite for J <= 0",
              TET_MATERIAL_INFO,
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
     .barrier = true,
+    .step_limit = step_limit,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
     .constrain = constrain,
+    .jacobian = jacobian,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = visit_element,
     .vertex_change = vertex_change,

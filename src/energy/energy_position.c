@@ -150,26 +150,43 @@ static void local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = |x - target|, alpha = 1/k */
+/* C = |x - target|, alpha = 1/k, or C = psi / k (`whole`); leaves r times the gradient in c, and r. */
+KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+{
+    lane t[3], squared = lane_set(0);
+    load_target(data, t);
+    for (int i = 0; i < 3; i++) {
+        c->gradient[i] = c->x[i] - t[i];
+        squared += c->gradient[i] * c->gradient[i];
+    }
+    const lane distance = lane_sqrt(squared);
+    *r = whole ? lane_set(1) : lane_max(distance, lane_set(LANE_ROOT_TINY));
+    return whole ? lane_set((sinew_real)0.5) * squared : distance;
+}
+
 static void constrain(const sinew_constrain_kernel *kernel)
 {
-    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_ROOT_TINY);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
         constrained c;
-        lane t[3], squared = lane_set(0);
+        lane r;
         constrain_gather(kernel->xw, vertex, 1, &c);
-        load_target(data, t);
-        for (int i = 0; i < 3; i++) {
-            c.gradient[i] = c.x[i] - t[i];
-            squared += c.gradient[i] * c.gradient[i];
-        }
-        const lane distance = lane_sqrt(squared);
-        constrain_apply(kernel, group, vertex, 1, whole ? half * squared : distance,
-                        whole ? lane_set(1) : lane_max(distance, tiny), lane_load(data), false,
-                        group_lambda(kernel, group, 1), &c);
+        const lane C = distance_of(data, whole, &c, &r);
+        constrain_apply(kernel, group, vertex, 1, C, r, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+    }
+}
+
+static void jacobian(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        constrained c;
+        lane r;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 1), 1, &c);
+        const lane C = distance_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
+        jacobian_write(kernel, group, 0, 1, 1, C, r, lane_load(data), false, &c);
     }
 }
 
@@ -220,7 +237,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
              .vertex_count = 1,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX |
+                             SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = DATA_TARGET,
@@ -238,6 +256,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .jacobian = jacobian,
     .other_count = 0,
     .visit_data_count = DATA_COUNT,
     .visit = visit_element,

@@ -269,28 +269,35 @@ KERNEL_INLINE void constrain_plain(const sinew_constrain_kernel *kernel, int32_t
     plain_move(kernel, first + count - 1, &now);
 }
 
-/* C = |x1 - x0| - L, alpha = 1/k, with everything that a sweep may ask for. A call of its own: inlined, it would take
- * the registers of the common case. */
+/* C = |x1 - x0| - L, alpha = 1/k, or C = psi / k (`whole`); leaves r times the gradient in c, and r. */
+KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+{
+    lane d[3], squared = lane_set(0);
+    for (int i = 0; i < 3; i++) {
+        d[i] = c->x[4 + i] - c->x[i];
+        squared += d[i] * d[i];
+    }
+    const lane l = lane_sqrt(squared), stretch = l - lane_load(data + LANES);
+    for (int i = 0; i < 3; i++) {
+        c->gradient[3 + i] = whole ? stretch * d[i] : d[i];
+        c->gradient[i] = -c->gradient[3 + i];
+    }
+    *r = lane_max(l, lane_set(LANE_ROOT_TINY));
+    return whole ? (sinew_real)0.5 * stretch * stretch : stretch;
+}
+
+/* With everything that a sweep may ask for. A call of its own: inlined, it would take the registers of the common case.
+ */
 static __attribute__((noinline)) void constrain_any(const sinew_constrain_kernel *kernel, int32_t group)
 {
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
     const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
     constrained c;
+    lane r;
     constrain_gather(kernel->xw, vertex, 2, &c);
-    lane d[3], squared = lane_set(0);
-    for (int i = 0; i < 3; i++) {
-        d[i] = c.x[4 + i] - c.x[i];
-        squared += d[i] * d[i];
-    }
-    const lane l = lane_sqrt(squared), stretch = l - lane_load(data + LANES);
-    for (int i = 0; i < 3; i++) {
-        c.gradient[3 + i] = whole ? stretch * d[i] : d[i];
-        c.gradient[i] = -c.gradient[3 + i];
-    }
-    const lane C = whole ? (sinew_real)0.5 * stretch * stretch : stretch;
-    constrain_apply(kernel, group, vertex, 2, C, lane_max(l, lane_set(LANE_ROOT_TINY)), lane_load(data), false,
-                    group_lambda(kernel, group, 1), &c);
+    const lane C = stretch_of(data, whole, &c, &r);
+    constrain_apply(kernel, group, vertex, 2, C, r, lane_load(data), false, group_lambda(kernel, group, 1), &c);
 }
 
 static void constrain(const sinew_constrain_kernel *kernel)
@@ -302,6 +309,18 @@ static void constrain(const sinew_constrain_kernel *kernel)
             constrain_plain(kernel, group, together);
         else
             constrain_any(kernel, group);
+}
+
+static void jacobian(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        constrained c;
+        lane r;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 2), 2, &c);
+        const lane C = stretch_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
+        jacobian_write(kernel, group, 0, 1, 2, C, r, lane_load(data), false, &c);
+    }
 }
 
 static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
@@ -365,7 +384,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
              .vertex_count = 2,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX |
+                             SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -382,6 +402,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .jacobian = jacobian,
     .other_count = 1,
     .visit_data_count = DATA_COUNT,
     .visit = visit_element,

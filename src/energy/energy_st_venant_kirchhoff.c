@@ -80,11 +80,12 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .info = {.name = "st_venant_kirchhoff",
              .summary = "mu |E|^2 + lambda/2 (tr E)^2 per volume, E = (F^T F - 1)/2",
              TET_MATERIAL_INFO,
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
     .constrain = material_constrain,
+    .jacobian = material_jacobian,
     VISIT_GENERAL_OPS,
     .vertex_bounds = 0,
 };

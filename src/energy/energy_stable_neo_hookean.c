@@ -104,11 +104,12 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
              .summary = "m/2 (|F|^2 - 3) - m/2 log((|F|^2 + 1)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2 per volume; m = "
                         "4mu/3, l = lambda + 5mu/6",
              TET_MATERIAL_INFO,
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
     .constrain = material_constrain,
+    .jacobian = material_jacobian,
     .visit_data_count = VOLUME_NORM_DATA_COUNT,
     .visit = visit_element,
     .vertex_change = vertex_change,

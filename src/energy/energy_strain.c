@@ -146,7 +146,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .info = {.name = "strain",
              .summary = "k/2 |F - R|^2 per volume",
              TET_MATERIAL_INFO,
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = TET_MATERIAL_CAPABILITIES | SINEW_CAN_PROJECT},
     TET_MATERIAL_OPS,
     .value = value,
     .gradient = gradient,
@@ -156,6 +156,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .jacobian = material_jacobian,
     VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

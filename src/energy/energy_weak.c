@@ -226,32 +226,52 @@ static void local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = sqrt(c^T K c / k), a length, alpha = 1/k */
+/* C = sqrt(c^T K c / k), a length, alpha = 1/k, or its square / 2 (`whole`); leaves r times the gradient in c, and r.
+ */
+KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+{
+    const lane tiny = lane_set(LANE_TINY), zero = lane_set(0), k = lane_load(data + DATA_K_MOST * LANES);
+    lane apart[3] = {zero, zero, zero}, f[3], w[8];
+    load_lanes(data + DATA_WEIGHTS * LANES, 8, w);
+    for (int a = 0; a < 8; a++)
+        for (int i = 0; i < 3; i++)
+            apart[i] += w[a] * c->x[4 * a + i];
+    pull(data + DATA_K * LANES, apart, f);
+    for (int i = 0; i < 3; i++)
+        f[i] /= lane_max(k, tiny);
+    const lane twice = lane_max(apart[0] * f[0] + apart[1] * f[1] + apart[2] * f[2], zero), root = lane_sqrt(twice);
+    for (int a = 0; a < 8; a++)
+        for (int i = 0; i < 3; i++)
+            c->gradient[3 * a + i] = w[a] * f[i];
+    *r = whole ? lane_set(1) : lane_max(root, lane_set(LANE_ROOT_TINY));
+    return whole ? twice / 2 : root;
+}
+
 static void constrain(const sinew_constrain_kernel *kernel)
 {
-    const lane tiny = lane_set(LANE_TINY), zero = lane_set(0);
     const bool whole = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
         const lane k = lane_load(data + DATA_K_MOST * LANES);
         constrained c;
-        lane apart[3] = {zero, zero, zero}, f[3], w[8];
+        lane r;
         constrain_gather(kernel->xw, vertex, 8, &c);
-        load_lanes(data + DATA_WEIGHTS * LANES, 8, w);
-        for (int a = 0; a < 8; a++)
-            for (int i = 0; i < 3; i++)
-                apart[i] += w[a] * c.x[4 * a + i];
-        pull(data + DATA_K * LANES, apart, f);
-        for (int i = 0; i < 3; i++)
-            f[i] /= lane_max(k, tiny);
-        const lane twice = lane_max(apart[0] * f[0] + apart[1] * f[1] + apart[2] * f[2], zero), root = lane_sqrt(twice);
-        for (int a = 0; a < 8; a++)
-            for (int i = 0; i < 3; i++)
-                c.gradient[3 * a + i] = w[a] * f[i];
-        constrain_apply(kernel, group, vertex, 8, whole ? twice / 2 : root,
-                        whole ? lane_set(1) : lane_max(root, lane_set(LANE_ROOT_TINY)), lane_load(data) * k, false,
-                        group_lambda(kernel, group, 1), &c);
+        const lane C = length_of(data, whole, &c, &r);
+        constrain_apply(kernel, group, vertex, 8, C, r, lane_load(data) * k, false, group_lambda(kernel, group, 1), &c);
+    }
+}
+
+static void jacobian(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        constrained c;
+        lane r;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 8), 8, &c);
+        const lane C = length_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
+        jacobian_write(kernel, group, 0, 1, 8, C, r, lane_load(data) * lane_load(data + DATA_K_MOST * LANES), false,
+                       &c);
     }
 }
 
@@ -331,7 +351,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
              .vertex_count = 8,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX},
+             .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX |
+                             SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
@@ -349,6 +370,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .local_prox = local_prox,
     .constraint_count = 1,
     .constrain = constrain,
+    .jacobian = jacobian,
     .other_count = 7,
     .visit_data_count = VISIT_DATA_COUNT,
     .visit = visit_element,

@@ -15,6 +15,10 @@
     .stencil = SINEW_STENCIL_TET, .vertex_count = 4, .parameters = parameters,                                         \
     .parameter_count = sizeof parameters / sizeof parameters[0]
 
+/* What every material of tets can do. */
+#define TET_MATERIAL_CAPABILITIES                                                                                      \
+    (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
+
 #define TET_MATERIAL_OPS                                                                                               \
     .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .prepare = prepare,               \
     .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants, .row_count = 3, \
@@ -36,6 +40,11 @@ static inline double material_gradient(const sinew_kernel *kernel)
 static inline void material_constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
+static inline void material_jacobian(const sinew_jacobian_kernel *kernel)
+{
+    tet_jacobian(kernel, DATA_COUNT, 1, stress, no_offset);
 }
 
 static inline void material_determinants(const sinew_kernel *kernel, double *smallest, double *largest,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "io/scene_reader.h"
+#include "mesh/stencil.h"
 
 /* A place on a body. */
 typedef struct place {
@@ -301,7 +302,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
     sinew_energy_kind kind = sinew_energy_by_name(sinew_node_text(word));
     const sinew_energy_info *info = sinew_get_energy_info(kind);
     sinew_body bodies[2];
-    if (info->stencil != SINEW_STENCIL_PAIR)
+    if (!sinew_get_stencil(info->stencil)->couples)
         return sinew_tree_fail(&reader->tree, word, "%s acts within one body: put it in \"energies\" of the body",
                                info->name);
     if (!find_body(reader, names->child, &bodies[0]) || !find_body(reader, names->child->next, &bodies[1]))

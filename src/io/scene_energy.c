@@ -4,6 +4,7 @@
  * which parameters it has.
  */
 #include "io/scene_reader.h"
+#include "mesh/stencil.h"
 
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values)
@@ -21,28 +22,16 @@ void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *para
 
 /* The cells of a body that an energy may act on. */
 typedef struct cell_view {
-    const char *noun;
+    const sinew_stencil_row *row;
     int32_t count, width;
-    const int32_t *cells; /* [count * width], NULL for vertices */
-    sinew_mesh *skeleton; /* owned: where the cells come from when the mesh has no edges of its own */
+    int32_t *cells; /* [count * width], owned */
 } cell_view;
 
 static bool view_cells(sinew_reader *reader, const sinew_energy_info *info, const sinew_mesh *mesh, cell_view *view)
 {
-    *view = (cell_view){"vertices", sinew_mesh_vertex_count(mesh), 1, NULL, NULL};
-    if (info->stencil == SINEW_STENCIL_TET)
-        *view = (cell_view){"tets", sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh), NULL};
-    if (info->stencil != SINEW_STENCIL_EDGE)
-        return true;
-    *view = (cell_view){"edges", sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh), NULL};
-    if (view->count > 0)
-        return true;
-    view->skeleton = sinew_mesh_skeleton(mesh, reader->error);
-    if (!view->skeleton)
-        return false;
-    view->count = sinew_mesh_edge_count(view->skeleton);
-    view->cells = sinew_mesh_edges(view->skeleton);
-    return true;
+    *view = (cell_view){.row = sinew_get_stencil(info->stencil), .width = info->vertex_count};
+    return view->row->find(&reader->allocator, mesh, view->width, &view->cells, &view->count, reader->error) ==
+           SINEW_OK;
 }
 
 /* The elements that "select" names: those whose centres lie in it. NULL indices: all of them. */
@@ -53,19 +42,20 @@ static bool select_cells(sinew_reader *reader, const sinew_node *select, const s
     if (!select)
         return true;
     const sinew_real *positions = sinew_mesh_positions(mesh);
-    if (!view->cells)
-        return sinew_reader_select(reader, select, select, positions, view->count, view->noun, selected);
     sinew_real *centres = sinew_reader_allocate(reader, 3 * (size_t)view->count, sizeof *centres, "element centres");
     if (!centres)
         return false;
-    for (int32_t i = 0; i < view->count; i++)
+    for (int32_t i = 0; i < view->count; i++) {
+        const int32_t *cell = view->cells + (size_t)i * (size_t)view->width;
+        const int32_t size = sinew_stencil_size(view->row, cell, view->width);
         for (int k = 0; k < 3; k++) {
             sinew_real sum = 0;
-            for (int32_t corner = 0; corner < view->width; corner++)
-                sum += positions[3 * (size_t)view->cells[(size_t)i * (size_t)view->width + (size_t)corner] + (size_t)k];
-            centres[3 * (size_t)i + (size_t)k] = sum / (sinew_real)view->width;
+            for (int32_t corner = 0; corner < size; corner++)
+                sum += positions[3 * (size_t)cell[corner] + (size_t)k];
+            centres[3 * (size_t)i + (size_t)k] = sum / (sinew_real)size;
         }
-    bool good = sinew_reader_select(reader, select, select, centres, view->count, view->noun, selected);
+    }
+    bool good = sinew_reader_select(reader, select, select, centres, view->count, view->row->plural, selected);
     sinew_release(&reader->allocator, centres);
     return good;
 }
@@ -102,7 +92,7 @@ static bool gather_elements(sinew_reader *reader, const cell_view *view, const s
     for (size_t i = 0; *elements && i < (size_t)selected->count; i++)
         for (size_t corner = 0; corner < width; corner++) {
             size_t index = (size_t)selected->indices[i];
-            (*elements)[i * width + corner] = view->cells ? view->cells[index * width + corner] : (int32_t)index;
+            (*elements)[i * width + corner] = view->cells[index * width + corner];
         }
     return *elements != NULL;
 }
@@ -119,7 +109,8 @@ static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew
     cell_view view = {0};
     bool good = view_cells(reader, info, mesh, &view);
     if (good && view.count == 0)
-        good = sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", info->name, view.noun);
+        good =
+            sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", info->name, view.row->plural);
     good = good && select_cells(reader, sinew_node_get(node, "select"), mesh, &view, &selected) &&
            read_element_values(reader, node, info, &view, &selected, def, values) &&
            gather_elements(reader, &view, &selected, &elements) &&
@@ -136,7 +127,7 @@ static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew
     sinew_release(&reader->allocator, (void *)motion.keys);
     sinew_release(&reader->allocator, selected.indices);
     sinew_release(&reader->allocator, elements);
-    sinew_mesh_destroy(view.skeleton);
+    sinew_release(&reader->allocator, view.cells);
     return good;
 }
 
@@ -145,7 +136,7 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
     const sinew_node *word = sinew_node_get(node, "energy");
     sinew_energy_kind kind = sinew_energy_by_name(sinew_node_text(word));
     const sinew_energy_info *info = sinew_get_energy_info(kind);
-    if (info->stencil == SINEW_STENCIL_PAIR)
+    if (sinew_get_stencil(info->stencil)->couples)
         return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
                                info->name);
     sinew_energy_def def = sinew_default_energy_def(kind);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/scene_shape.h"
+#include "mesh/stencil.h"
 
 enum {
     NUMBER = SINEW_FORM_NUMBER,
@@ -126,18 +127,18 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
             fields[count].shape = &values_shape;
         }
     }
-    if (info->stencil == SINEW_STENCIL_VERTEX)
+    if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
         fields[count++] =
             (sinew_field){.name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &motion_shape};
     return count;
 }
 
 /* The index-th energy that does (or does not) join two bodies. */
-static const char *energy_name(int32_t index, bool pairs)
+static const char *energy_name(int32_t index, bool couples)
 {
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
-        if ((info->stencil == SINEW_STENCIL_PAIR) == pairs && index-- == 0)
+        if (sinew_get_stencil(info->stencil)->couples == couples && index-- == 0)
             return info->name;
     }
     return NULL;

@@ -48,27 +48,59 @@ static int32_t largest(const int32_t *values, int32_t count)
     return found;
 }
 
+/* Leaves no colours at the vertices of the elements. */
+static void clear_used(const sinew_elements *elements, uint64_t *used)
+{
+    for (size_t i = 0; i < (size_t)elements->count * (size_t)elements->size; i++)
+        used[elements->vertices[i]] = 0;
+}
+
+static bool make_colour_room(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
+                             const sinew_elements *elements)
+{
+    const size_t room = work->used_room;
+    if (!sinew_make_room(allocator, &work->used, &work->used_room, (size_t)vertex_count, sizeof *work->used) ||
+        !sinew_make_room(allocator, &work->left, &work->left_room, (size_t)elements->count, sizeof *work->left))
+        return false;
+    if (work->used_room != room)
+        memset(work->used, 0, work->used_room);
+    return true;
+}
+
+sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_allocator *allocator,
+                                         int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
+                                         int32_t *colour_count, sinew_error *error)
+{
+    if (!make_colour_room(work, allocator, vertex_count, elements)) {
+        sinew_colour_work_release(work, allocator);
+        return sinew_fail_memory(error, "the colours of elements");
+    }
+    int32_t left_count = elements->count;
+    for (int32_t e = 0; e < left_count; e++)
+        work->left[e] = e;
+    for (int32_t base = 0; left_count > 0; base += 64) {
+        left_count = colour_round(elements, work->used, base, work->left, left_count, colours);
+        clear_used(elements, work->used);
+    }
+    *colour_count = largest(colours, elements->count) + 1;
+    return SINEW_OK;
+}
+
+void sinew_colour_work_release(sinew_colour_work *work, const sinew_allocator *allocator)
+{
+    sinew_release(allocator, work->used);
+    sinew_release(allocator, work->left);
+    *work = (sinew_colour_work){0};
+}
+
 sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t vertex_count,
                                    const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
                                    sinew_error *error)
 {
-    sinew_status status = SINEW_OK;
-    uint64_t *used = sinew_allocate(allocator, (size_t)vertex_count, sizeof *used);
-    int32_t *left = sinew_allocate(allocator, (size_t)elements->count, sizeof *left);
-    if (used && left) {
-        int32_t left_count = elements->count;
-        for (int32_t e = 0; e < left_count; e++)
-            left[e] = e;
-        for (int32_t base = 0; left_count > 0; base += 64) {
-            memset(used, 0, (size_t)vertex_count * sizeof *used);
-            left_count = colour_round(elements, used, base, left, left_count, colours);
-        }
-        *colour_count = largest(colours, elements->count) + 1;
-    } else {
-        status = sinew_fail_memory(error, "the colours of elements");
-    }
-    sinew_release(allocator, used);
-    sinew_release(allocator, left);
+    sinew_colour_work work = {0};
+    const sinew_status status =
+        sinew_colour_elements_again(&work, allocator, vertex_count, elements, colours, colour_count, error);
+    sinew_colour_work_release(&work, allocator);
     return status;
 }
 

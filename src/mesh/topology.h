@@ -59,6 +59,20 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
                                    const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
                                    sinew_error *error);
 
+/* Work space of a colouring that is made again and again: then it costs in proportion to the elements, and soon needs
+ * no memory. Zeroed is fine. */
+typedef struct sinew_colour_work {
+    uint64_t *used; /* [vertex_count] zero between calls */
+    int32_t *left;  /* [element count] */
+    size_t used_room, left_room;
+} sinew_colour_work;
+
+/* The same colours; vertex_count should not change from call to call. */
+sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_allocator *allocator,
+                                         int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
+                                         int32_t *colour_count, sinew_error *error);
+void sinew_colour_work_release(sinew_colour_work *work, const sinew_allocator *allocator);
+
 /* Vertices of one colour share no element of any of the lists. The lowest free colour, always for the vertex with most
  * colours around it: colours [vertex_count]. At most one colour more than the largest number of neighbours. */
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,

@@ -18,7 +18,8 @@ static size_t round_up(size_t reals)
     return (reals + 15) / 16 * 16; /* 64 bytes in single, 128 in double */
 }
 
-/* A thread's scratch holds a local copy of x, and one chunk's tangents and Hessian blocks. */
+/* A thread's scratch holds a local copy of x, and one chunk's tangents and Hessian blocks, whose place a second local
+ * vector may take. */
 static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     size_t lanes = (size_t)chunk->group_count * (size_t)batch->width;
@@ -613,6 +614,44 @@ void sinew_objective_momenta(const sinew_objective *o, const sinew_real *q, cons
     sinew_sum(momentum_terms, &(motion_context){o->mass, q, v}, o->particle_count, 6, sums, o->thread_count);
     memcpy(linear, sums, 3 * sizeof *sums);
     memcpy(angular, sums + 3, 3 * sizeof *sums);
+}
+
+/* ---- Barriers ------------------------------------------------------------------------------ */
+
+typedef struct limit_pass {
+    sinew_objective *objective;
+    const sinew_real *q, *d;
+    double most;
+} limit_pass;
+
+static void limit_range(const void *context, int32_t thread, int32_t first, int32_t last)
+{
+    const limit_pass *pass = context;
+    sinew_objective *o = pass->objective;
+    for (int32_t t = first; t < last; t++) {
+        const sinew_task *task = &o->tasks[t];
+        o->task_values[t] = pass->most;
+        if (!task->batch->ops->step_limit)
+            continue;
+        sinew_real *x = scratch_at(o, thread), *p = x + round_up(4 * (size_t)task->chunk->slot_count);
+        const sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk), .x = x, .p = p};
+        copy_points(o, task, pass->q, x, NULL);
+        copy_points(o, task, pass->d, p, NULL);
+        o->task_values[t] = task->batch->ops->step_limit(&kernel, pass->most);
+    }
+}
+
+double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const sinew_real *d, double most)
+{
+    bool any = false;
+    for (int32_t t = 0; t < o->task_count; t++)
+        any |= o->tasks[t].batch->ops->step_limit != NULL;
+    if (!any)
+        return most;
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, limit_range, &(limit_pass){o, q, d, most});
+    for (int32_t t = 0; t < o->task_count; t++)
+        most = fmin(most, o->task_values[t]);
+    return most;
 }
 
 /* ---- Determinants -------------------------------------------------------------------------- */

@@ -108,6 +108,9 @@ void sinew_objective_momenta(const sinew_objective *objective, const sinew_real 
 
 /* Sum of the energies alone (J). */
 double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
+/* The largest t <= most such that every energy is defined on [0, t) along q + t d, energies that are not at q left out;
+ * `most` where none has a barrier. */
+double sinew_objective_step_limit(sinew_objective *objective, const sinew_real *q, const sinew_real *d, double most);
 /* Smallest and largest det F over all tets and how many are not positive. Both 1 without tets. */
 void sinew_objective_determinants(sinew_objective *objective, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted);

@@ -40,12 +40,29 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
         }
 }
 
-void sinew_objective_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+/* Joins the pieces of a forest through the elements of tasks first .. last-1. */
+static void join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q, int32_t *piece)
 {
-    for (int32_t i = 0; i < o->particle_count; i++)
-        piece[i] = i;
-    for (int32_t t = 0; t < o->task_count; t++)
+    for (int32_t t = first; t < last; t++)
         join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = find_root(piece, i);
+}
+
+void sinew_objective_fixed_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+{
+    for (int32_t i = 0; i < o->particle_count; i++)
+        piece[i] = i;
+    join_tasks(o, 0, o->fixed_task_count, q, piece);
+}
+
+void sinew_objective_join_layer(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+{
+    join_tasks(o, o->fixed_task_count, o->task_count, q, piece);
+}
+
+void sinew_objective_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+{
+    sinew_objective_fixed_pieces(o, q, piece);
+    sinew_objective_join_layer(o, q, piece);
 }

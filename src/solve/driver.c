@@ -15,8 +15,8 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-/* Round-off per distance between numbers: norm of the traces of all free particles' diagonal blocks. */
-static void sum_stiffness(sinew_solve *s)
+/* Norm of the traces of all free particles' diagonal blocks: forces change by that much, at most, per distance. */
+static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
@@ -27,15 +27,19 @@ static void sum_stiffness(sinew_solve *s)
         s->stiffness_of[i] = o->pinned[i] ? 0 : s->stiffness_of[i] + 3 * (double)o->mass[i] * scale;
         sum += s->stiffness_of[i] * s->stiffness_of[i];
     }
-    s->stiffness = sqrt(sum);
+    return sqrt(sum);
 }
 
-/* Traces of the fixed elements at rest, all of them switched on. */
-static void measure_elastic(sinew_solve *s)
+/* Not before a step asks for it: a change should not cost what nobody looks at. */
+static void find_stiffness(sinew_solve *s)
 {
-    const sinew_objective *o = s->objective;
-    memset(s->elastic_of, 0, (size_t)o->particle_count * sizeof *s->elastic_of);
-    sinew_objective_traces(o, o->rest, false, s->elastic_of);
+    if (!s->elastic_known) {
+        memset(s->elastic_of, 0, (size_t)s->objective->particle_count * sizeof *s->elastic_of);
+        sinew_objective_traces(s->objective, s->objective->rest, false, s->elastic_of);
+    }
+    if (!s->stiffness_known)
+        s->stiffness = sum_stiffness(s);
+    s->elastic_known = s->stiffness_known = true;
 }
 
 static bool make_row_room(sinew_solve *s)
@@ -71,8 +75,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
                               : sinew_fail_memory(error, "the solver");
     if (status == SINEW_OK) {
         memcpy(s->q, o->rest, size * sizeof *s->q);
-        measure_elastic(s);
-        sum_stiffness(s);
+        s->elastic_known = s->stiffness_known = false;
     }
     if (status == SINEW_OK && s->def.measure == SINEW_MEASURE_GAP)
         status = sinew_gap_create(s, error);
@@ -104,14 +107,12 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
     const uint32_t own = changed & ~(uint32_t)SINEW_CHANGED_DEF;
     memcpy(s->q, s->objective->rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
     sinew_status status = make_row_room(s) ? SINEW_OK : sinew_fail_memory(error, "the solver");
-    if (own & SINEW_CHANGED_DATA)
-        measure_elastic(s);
-    if (own & ~(uint32_t)SINEW_CHANGED_SWITCHED)
-        sum_stiffness(s);
+    s->stiffness_known &= own == 0;
+    s->elastic_known &= !(own & (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED));
     if (status == SINEW_OK)
         status = refresh_gap(s, changed, error);
-    if (status == SINEW_OK && own && s->ops->refresh)
-        status = s->ops->refresh(s, own, error);
+    if (status == SINEW_OK && changed & s->ops->refreshes && s->ops->refresh)
+        status = s->ops->refresh(s, changed & s->ops->refreshes, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;
@@ -225,6 +226,7 @@ static bool finished(const sinew_solve *s, double before)
  * shape has a small energy with a large error. */
 static void set_noise(sinew_solve *s)
 {
+    find_stiffness(s);
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
     const double step = sinew_objective_round_off(s->objective, s->q), length = step / epsilon;
     s->noise = s->stiffness * step;
@@ -245,7 +247,8 @@ static void start(sinew_solve *s)
     s->linear_iterations = 0;
     s->row_count = 0;
     s->v_end = NULL;
-    set_noise(s);
+    if (looks_at_residuals(s) || s->ops->needs_noise)
+        set_noise(s);
     if (looks_at_residuals(s))
         sinew_solve_evaluate(s);
 }

@@ -16,6 +16,7 @@
 #define ALPHA_MOST   10.0
 #define CURVATURE    0.9
 #define TRIALS_MOST  40
+#define BARRIER_PART 0.99 /* of the way to where an energy ends that a step may go */
 
 static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
                         double slope_after)
@@ -53,6 +54,14 @@ static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_
     return p;
 }
 
+/* The longest step up to `most` that stays where every energy is defined, with a little to spare: the value rises
+ * without bound towards the end, and what a search learns there says little. */
+static double longest_step(sinew_solve *s, const sinew_real *d, double most)
+{
+    const double limit = sinew_objective_step_limit(s->objective, s->q, d, most);
+    return limit < most ? BARRIER_PART * limit : most;
+}
+
 /* The point that was tried last becomes the iterate. */
 static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
@@ -76,7 +85,7 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
     const point start = first_point(s, d);
     if (!(start.slope < 0))
         return 0;
-    for (double alpha = 1; alpha > ALPHA_LEAST;) {
+    for (double alpha = longest_step(s, d, 1); alpha > ALPHA_LEAST;) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
         if (isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope))
             return accept(s, &p, trial, trial_gradient);
@@ -116,12 +125,13 @@ double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *
     point last = start;
     if (!(start.slope < 0))
         return 0;
-    for (double alpha = 1;; alpha = fmin(2 * alpha, ALPHA_MOST)) {
+    const double longest = longest_step(s, d, ALPHA_MOST);
+    for (double alpha = fmin(1, longest);; alpha = fmin(2 * alpha, longest)) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
         bool enough = isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope);
         if (!enough || (last.alpha > 0 && p.value >= last.value))
             return zoom(s, d, start, last, p, trial, trial_gradient);
-        if (fabs(p.slope) <= -CURVATURE * start.slope || alpha >= ALPHA_MOST)
+        if (fabs(p.slope) <= -CURVATURE * start.slope || alpha >= longest)
             return accept(s, &p, trial, trial_gradient);
         if (p.slope >= 0)
             return zoom(s, d, start, p, last, trial, trial_gradient);
@@ -131,6 +141,6 @@ double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *
 
 double sinew_full_step(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
 {
-    const point p = try_point(s, d, 1, trial, trial_gradient);
+    const point p = try_point(s, d, longest_step(s, d, 1), trial, trial_gradient);
     return accept(s, &p, trial, trial_gradient);
 }

@@ -14,7 +14,10 @@
  * A step is good by Armijo, g(q + alpha d) <= g(q) + delta alpha slope with delta = 1e-4, or, where the values'
  * round-off hides the decrease, by the slope at the new point (Hager and Zhang 2005, approximate Wolfe): slope' <= (2
  * delta - 1) slope with the value not above g(q) by more than round-off. Too long a step shrinks by quadratic
- * interpolation. */
+ * interpolation.
+ *
+ * Where an energy with a barrier ends before (sinew_objective_step_limit), every search begins at 0.99 of the way to
+ * there. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
 
@@ -22,7 +25,7 @@ sinew_search sinew_line_search;
  * (Nocedal and Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always show positive curvature. */
 sinew_search sinew_line_search_wolfe;
 
-/* alpha = 1, whatever g does. */
+/* alpha = 1, or as far as the energies are defined, whatever g does. */
 sinew_search sinew_full_step;
 
 #endif

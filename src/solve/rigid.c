@@ -13,24 +13,39 @@
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-/* costs[i] [particle_count] = the rigid motions that the energies at particle i do not leave free. */
-static void find_costs(const sinew_objective *o, uint8_t *costs)
+/* Costs of a chunk's particles, those of elements that are switched off left out. */
+static void add_costs(const sinew_task *task, uint8_t *costs)
 {
-    for (int32_t i = 0; i < o->particle_count; i++)
-        costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
-    for (int32_t t = 0; t < o->task_count; t++) {
-        const sinew_batch *batch = o->tasks[t].batch;
-        const sinew_chunk *chunk = o->tasks[t].chunk;
-        for (int32_t k = 0; k < chunk->slot_count; k++)
-            costs[batch->particle[chunk->first_slot + k]] |= (uint8_t)batch->ops->rigid_cost;
-    }
+    const sinew_batch *batch = task->batch;
+    const sinew_chunk *chunk = task->chunk;
+    const int32_t *particle = batch->particle + chunk->first_slot;
+    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
+    const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
+    for (int32_t k = 0; batch->off_count == 0 && k < chunk->slot_count; k++)
+        costs[particle[k]] |= (uint8_t)batch->ops->rigid_cost;
+    for (size_t place = begin; batch->off_count > 0 && place < end; place++)
+        for (size_t a = 0; batch->element[place] >= 0 && !batch->off[batch->element[place]] && a < n; a++)
+            costs[particle[batch->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT]] |=
+                (uint8_t)batch->ops->rigid_cost;
 }
 
-/* Fills first, particle and turns from the root of each particle's piece; `costs` and `place` [particle_count] are used
- * up. */
-static void list_pieces(sinew_rigid *r, const int32_t *root, uint8_t *costs, int32_t *place)
+static void find_fixed(sinew_rigid *r, const sinew_real *rest)
 {
-    const int32_t count = r->objective->particle_count;
+    const sinew_objective *o = r->objective;
+    sinew_objective_fixed_pieces(o, rest, r->fixed_piece);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        r->fixed_costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        add_costs(&o->tasks[t], r->fixed_costs);
+}
+
+/* Fills first, particle and turns from the pieces and their costs, which are used up. */
+static void list_pieces(sinew_rigid *r)
+{
+    const int32_t count = r->objective->particle_count, *root = r->piece;
+    int32_t *place = r->place;
+    uint8_t *costs = r->costs;
+    r->piece_count = r->first[0] = 0;
     memset(place, 0, (size_t)count * sizeof *place);
     for (int32_t i = 0; i < count; i++) {
         place[root[i]]++;
@@ -49,40 +64,51 @@ static void list_pieces(sinew_rigid *r, const int32_t *root, uint8_t *costs, int
         r->particle[place[root[i]] >= 0 ? place[root[i]]++ : others++] = i;
 }
 
+void sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fixed)
+{
+    const sinew_objective *o = r->objective;
+    if (o->quasistatic)
+        return;
+    if (fixed)
+        find_fixed(r, rest);
+    memcpy(r->piece, r->fixed_piece, (size_t)o->particle_count * sizeof *r->piece);
+    memcpy(r->costs, r->fixed_costs, (size_t)o->particle_count * sizeof *r->costs);
+    sinew_objective_join_layer(o, rest, r->piece);
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
+        add_costs(&o->tasks[t], r->costs);
+    list_pieces(r);
+}
+
 sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const sinew_real *rest, sinew_error *error)
 {
+    const sinew_allocator *allocator = &o->allocator;
     const size_t count = (size_t)o->particle_count;
     *r = (sinew_rigid){.objective = o};
     if (o->quasistatic)
         return SINEW_OK;
-    int32_t *root = sinew_allocate(&o->allocator, count, sizeof *root);
-    int32_t *place = sinew_allocate(&o->allocator, count, sizeof *place);
-    uint8_t *costs = sinew_allocate(&o->allocator, count, sizeof *costs);
-    r->first = sinew_allocate_zero(&o->allocator, count / 2 + 1, sizeof *r->first);
-    r->particle = sinew_allocate(&o->allocator, count, sizeof *r->particle);
-    r->turns = sinew_allocate_zero(&o->allocator, count / 2 + 1, sizeof *r->turns);
-    const bool good = root && place && costs && r->first && r->particle && r->turns;
-    if (good) {
-        sinew_objective_pieces(o, rest, root);
-        find_costs(o, costs);
-        list_pieces(r, root, costs, place);
-    } else {
+    int32_t **numbers[] = {&r->particle, &r->fixed_piece, &r->piece, &r->place};
+    uint8_t **bytes[] = {&r->turns, &r->fixed_costs, &r->costs};
+    r->first = sinew_allocate_zero(allocator, count / 2 + 1, sizeof *r->first);
+    bool good = r->first != NULL;
+    for (int k = 0; good && k < 4; k++)
+        good = (*numbers[k] = sinew_allocate(allocator, count, sizeof **numbers[k])) != NULL;
+    for (int k = 0; good && k < 3; k++)
+        good = (*bytes[k] = sinew_allocate_zero(allocator, count, 1)) != NULL;
+    if (!good) {
         sinew_rigid_destroy(r);
+        return sinew_fail_memory(error, "the free pieces");
     }
-    sinew_release(&o->allocator, root);
-    sinew_release(&o->allocator, place);
-    sinew_release(&o->allocator, costs);
-    return good ? SINEW_OK : sinew_fail_memory(error, "the free pieces");
+    sinew_rigid_refresh(r, rest, true);
+    return SINEW_OK;
 }
 
 void sinew_rigid_destroy(sinew_rigid *r)
 {
     if (!r->objective)
         return;
-    const sinew_allocator *allocator = &r->objective->allocator;
-    sinew_release(allocator, r->first);
-    sinew_release(allocator, r->particle);
-    sinew_release(allocator, r->turns);
+    void *arrays[] = {r->first, r->particle, r->turns, r->fixed_piece, r->piece, r->place, r->fixed_costs, r->costs};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        sinew_release(&r->objective->allocator, arrays[k]);
     *r = (sinew_rigid){0};
 }
 

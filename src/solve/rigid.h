@@ -23,12 +23,17 @@ typedef struct sinew_rigid {
     int32_t *first;      /* [piece_count + 1] into particle */
     int32_t *particle;   /* [particle_count] of one piece after the other, ascending, then those that are not free */
     uint8_t *turns;      /* [piece_count] 1: no energy of the piece is changed by a rotation */
+    /* [particle_count] each: as far as the fixed energies go, and work space for those of all energies. */
+    int32_t *fixed_piece, *piece, *place;
+    uint8_t *fixed_costs, *costs; /* SINEW_COSTS_...: rigid motions that the energies at a particle do not leave free */
 } sinew_rigid;
 
 /* Allocates; the objective must be built and its pins set. rest: [particle_count][4]. A quasistatic world has no free
  * pieces: where nothing holds a piece it has no equilibrium. */
 sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objective, const sinew_real *rest,
                                 sinew_error *error);
+/* Finds the pieces again after transient elements have changed, or, with `fixed`, numbers or switches of fixed ones. */
+void sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed);
 void sinew_rigid_destroy(sinew_rigid *rigid); /* zeroed is fine */
 /* Moves the free pieces of q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);

@@ -50,14 +50,27 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
 };
 
-static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
+static const sinew_sweeping_parts one_part = {.count = 1};
+
+static sinew_constrain_kernel pbd_kernel(const sinew_solve *s)
 {
     double k = (double)s->def.parameters[STIFFNESS];
     if (s->def.parameters[RULE] > 0 && s->def.iterations > 0)
         k = 1 - pow(1 - k, 1.0 / s->def.iterations);
-    const sinew_constrain_kernel how = {
-        .stiffness = (sinew_real)k, .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
-    return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = 1}, error);
+    return (sinew_constrain_kernel){.stiffness = (sinew_real)k,
+                                    .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
+}
+
+static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
+{
+    const sinew_constrain_kernel how = pbd_kernel(s);
+    return sinew_sweeping_prepare(s, &how, &one_part, error);
+}
+
+static sinew_status pbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    const sinew_constrain_kernel how = pbd_kernel(s);
+    return sinew_sweeping_refresh(s, &how, &one_part, changed, error);
 }
 
 const sinew_solver_ops sinew_solver_pbd = {
@@ -69,6 +82,8 @@ const sinew_solver_ops sinew_solver_pbd = {
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = true},
     .prepare = pbd_prepare,
+    .refreshes = SINEW_SWEEPING_REFRESHES,
+    .refresh = pbd_refresh,
     .release = sinew_sweeping_release,
     .begin = sinew_sweeping_begin,
     .iterate = sinew_sweeping_iterate,

@@ -103,14 +103,15 @@ typedef struct memory {
     double weight;             /* chebyshev's w_l */
     double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
-    sinew_real *v;             /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough */
+    sinew_real *v;             /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as
+                                  they are without free pieces */
 } memory;
 
 static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const sinew_status status = sinew_rigid_create(&m->rigid, o, s->q, error);
-    if (status != SINEW_OK || m->rigid.piece_count == 0 || sizeof(sinew_real) > 4)
+    if (status != SINEW_OK || o->quasistatic || sizeof(sinew_real) > 4)
         return status;
     m->v = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *m->v);
     return m->v ? SINEW_OK : sinew_fail_memory(error, "the solver");
@@ -156,10 +157,19 @@ static void release(sinew_solve *s)
     s->memory = NULL;
 }
 
+static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    const uint32_t fixed = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED;
+    memory *m = s->memory;
+    if (m->coarse && changed & (fixed | SINEW_CHANGED_TRANSIENT))
+        sinew_rigid_refresh(&m->rigid, s->q, changed & fixed);
+    return changed & SINEW_CHANGED_TRANSIENT ? sinew_visits_refresh(&m->visits, error) : SINEW_OK;
+}
+
 static void settle(sinew_solve *s)
 {
     const memory *m = s->memory;
-    if (m->v)
+    if (m->v && m->rigid.piece_count > 0)
         sinew_rigid_velocities(&m->rigid, s->q_start, s->q, m->v);
 }
 
@@ -170,7 +180,7 @@ static void begin(sinew_solve *s)
     m->movement = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
     sinew_visits_begin(&m->visits);
-    s->v_end = m->v;
+    s->v_end = m->rigid.piece_count > 0 ? m->v : NULL;
     settle(s);
 }
 
@@ -297,10 +307,14 @@ static uint32_t iterate(sinew_solve *s)
 static int32_t colours_of(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
     const sinew_visits *v = &((const memory *)s->memory)->visits;
+    const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
     const size_t width = (size_t)v->lanes->width;
-    for (int32_t c = 0; colours && c < v->colour_count; c++)
-        for (size_t i = width * (size_t)v->first_group[c]; i < width * (size_t)v->first_group[c + 1]; i++)
-            colours[outside[v->node[i] / SINEW_POINT]] = c;
+    for (int k = 0; colours && k < 2; k++)
+        for (int32_t c = 0; c < both[k]->colour_count; c++)
+            for (size_t i = width * (size_t)both[k]->first_group[c]; i < width * (size_t)both[k]->first_group[c + 1];
+                 i++)
+                if (both[k]->mass[i] > 0)
+                    colours[outside[both[k]->node[i] / SINEW_POINT]] = c;
     return v->colour_count;
 }
 
@@ -313,7 +327,10 @@ const sinew_solver_ops sinew_solver_pbng = {
              .needs = SINEW_CAN_VERTEX,
              .quasistatic = true},
     .prepare = prepare,
+    .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT,
+    .refresh = refresh,
     .release = release,
+    .needs_noise = true,
     .begin = begin,
     .iterate = iterate,
     .settle = settle,

@@ -7,8 +7,8 @@
  *     q <- q + alpha d,     alpha by line search on g
  *
  * S = M/h^2 + sum w_j D_j^T D_j as in PD; where an energy is not a distance to a set, its weight is the stiffness of
- * the quadratic that fits the material best over an interval of stretches, thesis (4.64). Takes every energy; with no
- * pairs and alpha = 1 an iteration is one of PD.
+ * the quadratic that fits the material best over an interval of stretches, thesis (4.64). Takes every energy that has
+ * reduced coordinates; with no pairs and alpha = 1 an iteration is one of PD.
  */
 #include <math.h>
 #include <string.h>
@@ -204,7 +204,7 @@ const sinew_solver_ops sinew_solver_qn = {
              .parameters = parameters,
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 20,
-             .needs = 0,
+             .needs = SINEW_CAN_REDUCE,
              .quasistatic = true},
     .prepare = qn_prepare,
     .release = qn_release,

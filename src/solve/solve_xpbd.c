@@ -52,15 +52,29 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
 };
 
-static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
+static sinew_constrain_kernel xpbd_kernel(const sinew_solve *s, sinew_sweeping_parts *parts)
 {
     const int32_t substeps = (int32_t)s->def.parameters[SUBSTEPS];
     const double h = s->objective->h / substeps;
-    const sinew_constrain_kernel how = {.stiffness = 1,
-                                        .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
-                                        .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
-                                        .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
-    return sinew_sweeping_prepare(s, &how, &(sinew_sweeping_parts){.count = substeps}, error);
+    *parts = (sinew_sweeping_parts){.count = substeps};
+    return (sinew_constrain_kernel){.stiffness = 1,
+                                    .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
+                                    .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
+                                    .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+}
+
+static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_sweeping_parts parts;
+    const sinew_constrain_kernel how = xpbd_kernel(s, &parts);
+    return sinew_sweeping_prepare(s, &how, &parts, error);
+}
+
+static sinew_status xpbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    sinew_sweeping_parts parts;
+    const sinew_constrain_kernel how = xpbd_kernel(s, &parts);
+    return sinew_sweeping_refresh(s, &how, &parts, changed, error);
 }
 
 const sinew_solver_ops sinew_solver_xpbd = {
@@ -72,6 +86,8 @@ const sinew_solver_ops sinew_solver_xpbd = {
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = false},
     .prepare = xpbd_prepare,
+    .refreshes = SINEW_SWEEPING_REFRESHES,
+    .refresh = xpbd_refresh,
     .release = sinew_sweeping_release,
     .begin = sinew_sweeping_begin,
     .iterate = sinew_sweeping_iterate,

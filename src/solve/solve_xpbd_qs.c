@@ -61,20 +61,33 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
 };
 
-static sinew_status xpbd_qs_prepare(sinew_solve *s, sinew_error *error)
+static sinew_constrain_kernel xpbd_qs_kernel(const sinew_solve *s, sinew_sweeping_parts *parts)
 {
     const double t = (double)s->def.parameters[PSEUDO_STEP];
-    const sinew_sweeping_parts parts = {.h = t,
-                                        .count = 1,
-                                        .sweeps = (int32_t)s->def.parameters[SWEEPS],
-                                        .keep = 1 - (double)s->def.parameters[DAMPING]};
-    const sinew_constrain_kernel how = {.stiffness = 1,
-                                        .compliance = (sinew_real)(1 / (t * t)),
-                                        .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+    *parts = (sinew_sweeping_parts){.h = t,
+                                    .count = 1,
+                                    .sweeps = (int32_t)s->def.parameters[SWEEPS],
+                                    .keep = 1 - (double)s->def.parameters[DAMPING]};
+    return (sinew_constrain_kernel){.stiffness = 1,
+                                    .compliance = (sinew_real)(1 / (t * t)),
+                                    .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+}
+
+static sinew_status xpbd_qs_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_sweeping_parts parts;
+    const sinew_constrain_kernel how = xpbd_qs_kernel(s, &parts);
     const sinew_status status = sinew_sweeping_prepare(s, &how, &parts, error);
     if (status == SINEW_OK)
-        sinew_sweep_arrange(&((sinew_sweeping *)s->memory)->sweep, SINEW_STENCIL_PAIR, s->def.parameters[FIRST] > 0);
+        sinew_sweep_arrange(&((sinew_sweeping *)s->memory)->sweep, s->def.parameters[FIRST] > 0);
     return status;
+}
+
+static sinew_status xpbd_qs_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    sinew_sweeping_parts parts;
+    const sinew_constrain_kernel how = xpbd_qs_kernel(s, &parts);
+    return sinew_sweeping_refresh(s, &how, &parts, changed, error);
 }
 
 const sinew_solver_ops sinew_solver_xpbd_qs = {
@@ -87,6 +100,8 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
              .quasistatic = true,
              .static_only = true},
     .prepare = xpbd_qs_prepare,
+    .refreshes = SINEW_SWEEPING_REFRESHES,
+    .refresh = xpbd_qs_refresh,
     .release = sinew_sweeping_release,
     .begin = sinew_sweeping_begin,
     .iterate = sinew_sweeping_iterate,

@@ -43,7 +43,7 @@ typedef struct sinew_solver_ops {
     /* Frees s->memory (may be NULL: a prepare that failed half-way). */
     void (*release)(sinew_solve *s);
     /* Changes (SINEW_CHANGED_...) that `refresh` takes over; all others make the driver release and prepare. Limits
-     * (DEF) are the driver's own. */
+     * (DEF) are the driver's own; a solver whose set-up looks at them names DEF to hear of them. */
     uint32_t refreshes;
     /* Takes over the changes in `changed`, a part of `refreshes`, at a cost in proportion to them. NULL: they need
      * nothing, as data are read when a step begins. With DATA all elements show as switched on; who is off shows with
@@ -52,6 +52,8 @@ typedef struct sinew_solver_ops {
     sinew_status (*refresh)(sinew_solve *s, uint32_t changed, sinew_error *error);
     /* Every iteration needs the gradient at q anyway: looking at the residual costs such a solver nothing. */
     bool needs_gradient;
+    /* Iterations look at s->value_noise. */
+    bool needs_noise;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
@@ -102,9 +104,11 @@ struct sinew_solve {
     int32_t linear_iterations;
     int64_t step; /* number of the step at hand, the first is 1 */
 
-    double stiffness;      /* from prepare: noise per unit of position round-off */
-    double *stiffness_of;  /* [particle_count] from prepare: traces of the diagonal blocks, N/m, 0 at pins */
-    double *elastic_of;    /* [particle_count] the same of the fixed elements alone, without inertia, at pins too */
+    /* Found by the first step that needs it after a change. */
+    double stiffness;     /* noise per unit of position round-off */
+    double *stiffness_of; /* [particle_count] traces of the diagonal blocks at rest, N/m, 0 at pins */
+    double *elastic_of;   /* [particle_count] the same of the fixed elements alone, without inertia, at pins too */
+    bool stiffness_known, elastic_known;
     struct sinew_gap *gap; /* what the estimate of the gap needs */
     sinew_iteration *rows; /* [row_capacity] */
     int32_t row_count, row_capacity;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "energy/parameter.h"
+#include "energy/registry.h"
 #include "solve/solver.h"
 
 extern const sinew_solver_ops sinew_solver_newton;
@@ -68,8 +69,11 @@ sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
 
 /* The words for what an energy lacks, in the order of the SINEW_CAN_ bits. */
 static const char *const lacks[] = {"it has no constraint form C with psi = C^2 / (2 alpha)",
-                                    "it is not a distance to a constraint set", "it has no proximal map",
-                                    "it has no one-vertex form"};
+                                    "it is not a distance to a constraint set",
+                                    "it has no proximal map",
+                                    "it has no one-vertex form",
+                                    "it has no reduced coordinates",
+                                    "it has no Jacobian of its constraints"};
 
 /* Names of the other solvers that take the energy, separated by commas. */
 static void list_others(sinew_energy_kind energy, sinew_solver_kind except, char *text, size_t size)
@@ -88,7 +92,7 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     const sinew_energy_info *e = sinew_get_energy_info(energy);
     if (!SINEW_ASSERT(s && e))
         return false;
-    uint32_t missing = s->needs & ~e->capabilities;
+    const uint32_t missing = s->needs & ~sinew_energy_capabilities(sinew_energy_get_ops(energy));
     if (missing == 0)
         return true;
     if (why && size) {

@@ -4,22 +4,25 @@
  *
  * Gauss-Seidel, coloured: the elements of each batch are sorted by colour (elements of one colour share no particle)
  * and laid out anew, W at a time, with particle numbers; the colours follow each other, the groups of one colour run
- * side by side. A large body is cut into domains, runs of particles in their order, which is one in space: first each
- * domain goes through the colours of the elements that lie inside it, by itself, in one thread and in its caches; then
- * each pair of neighbouring domains goes so through the elements between them, each pair of pairs, and so on. What lies
- * between the two halves of the body comes last: in two parts that share no particle, then the few elements that are in
- * neither. So threads wait for each other a few times, not at every colour, and few particles go from one core to
- * another: with cores that share no cache both cost more than the constraints. Gauss-Seidel in mesh order: one element
- * after the other in the caller's order, with the scalar kernels. Jacobi: all elements see the same positions, and each
- * makes 1/n of its change, n the most elements at one of its free particles. With positions and multipliers changed
- * alike, the sweeps of a set of linear constraints then converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j
- * |g_j|^2 at each particle) and keep the momentum, which a mean over each particle's elements does not. None depends on
- * the number of threads.
+ * side by side. A large body is divided into domains (domains.h): first each domain goes through the colours of the
+ * elements that lie inside it, by itself, in one thread and in its caches; then each pair of neighbouring domains goes
+ * so through the elements between them, each pair of pairs, and so on. So threads wait for each other a few times, not
+ * at every colour, and few particles go from one core to another: with cores that share no cache both cost more than
+ * the constraints. Gauss-Seidel in mesh order: one element after the other in the caller's order, with the scalar
+ * kernels. Jacobi: all elements see the same positions, and each makes 1/n of its change, n the most elements at one of
+ * its free particles. With positions and multipliers changed alike, the sweeps of a set of linear constraints then
+ * converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j |g_j|^2 at each particle) and keep the momentum,
+ * which a mean over each particle's elements does not. None depends on the number of threads.
+ *
+ * Transient batches (objective.h) have their turn after the fixed ones and colours of their own, first fit in the order
+ * of their elements. They are laid out anew, in memory that is used again, without a look at the fixed ones.
  */
 #ifndef SINEW_SWEEP_H
 #define SINEW_SWEEP_H
 
+#include "mesh/topology.h"
 #include "objective/objective.h"
+#include "solve/domains.h"
 
 typedef enum sinew_sweep_order {
     SINEW_SWEEP_COLOURED = 0,
@@ -27,44 +30,59 @@ typedef enum sinew_sweep_order {
     SINEW_SWEEP_JACOBI
 } sinew_sweep_order;
 
-#define SINEW_SWEEP_LEVELS 24 /* at most: there are fewer than 2^31 particles */
-
-/* The elements of one batch in the order of the sweep. */
+/* The elements of one batch in the order of the sweep. A class is one colour, or one colour of one domain. */
 typedef struct sinew_sweep_batch {
     const sinew_batch *source;
+    uint32_t version; /* of the source's data that are here */
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
-    int32_t first_phase;  /* of a coloured pass, counted over all batches */
-    int32_t level_count;  /* 0: not cut */
-    int32_t *first_group; /* [domains of all levels * colour_count + 1] by domain and by colour in it; not cut:
-                             [colour_count + 1] */
-    /* The first domain of each level, and the end. A level has half as many as the one before; after the halves there
-     * are two levels for what lies between them, one of two domains and one of one. */
-    int32_t first_domain[SINEW_SWEEP_LEVELS + 1];
-    int32_t *vertex;    /* [group_count][vertex_count][W] SINEW_POINT times the particle */
-    sinew_real *data;   /* [group_count][data_count][W] */
-    int32_t *element;   /* [group_count * W] number in the source batch's caller, -1: filler */
-    sinew_real *lambda; /* [group_count][constraint_count][W] */
-    sinew_real *share;  /* [group_count * W] Jacobi: 1/n, else NULL */
+    int32_t first_phase; /* of a coloured pass, counted over all batches in their turn */
+    sinew_domains domains;
+    int32_t *first_group; /* [classes + 1] by domain and by colour in it */
+    int32_t *vertex;      /* [group_count][vertex_count][W] SINEW_POINT times the particle */
+    sinew_real *data;     /* [group_count][data_count][W] */
+    int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */
+    sinew_real *lambda;   /* [group_count][constraint_count][W] */
+    sinew_real *share;    /* [group_count * W] Jacobi: 1/n, else NULL */
+    size_t first_room, vertex_room, data_room, element_room, lambda_room, share_room; /* bytes */
 } sinew_sweep_batch;
+
+/* Work space for laying out a batch. Zeroed is fine. */
+typedef struct sinew_sweep_work {
+    int32_t *particles;                        /* [element_count][vertex_count] */
+    int32_t *classes, *order, *along, *sorted; /* [element_count], sorted also [particle_count + 1] */
+    int32_t *first;                            /* [classes + 1] */
+    size_t particle_room, class_room, order_room, along_room, sorted_room, first_room; /* bytes */
+    sinew_colour_work colours;
+} sinew_sweep_work;
 
 typedef struct sinew_sweep {
     const sinew_objective *objective;
     sinew_sweep_order order;
-    int32_t batch_count;
+    int32_t fixed_count, batch_count; /* fixed batches come first */
+    int32_t batch_limit;              /* batches that there is room for; those beyond batch_count keep their memory */
     sinew_sweep_batch *batches;
-    sinew_real *xw; /* [particle_count][4] positions and inverse masses */
-    sinew_real *dx; /* [particle_count][4] Jacobi: changes, else NULL */
+    int32_t *turn; /* [batch_count] the batches in the order of a pass */
+    size_t turn_room;
+    bool arranged, couplings_first;
+    sinew_real *xw;        /* [particle_count][4] positions and inverse masses */
+    sinew_real *dx;        /* [particle_count][4] Jacobi: changes, else NULL */
+    int32_t *crowd;        /* [particle_count] Jacobi: fixed elements at each particle, else NULL */
+    sinew_sweep_work work; /* of the transient batches */
 } sinew_sweep;
 
 /* Allocates; the objective must be built. */
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, sinew_sweep_order order,
                                 sinew_error *error);
 void sinew_sweep_destroy(sinew_sweep *sweep);
-/* Puts the batches of one stencil before, or after, all others; within both the order stays. */
-void sinew_sweep_arrange(sinew_sweep *sweep, sinew_stencil stencil, bool first);
+/* Takes over other pins and other transient batches; all else is seen by begin. The sweep is then what a new one would
+ * be. Allocates only where there is more than there ever was. */
+sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, sinew_error *error);
+/* Puts the batches that couple points anywhere before, or after, all others, now and after every change; within both
+ * the order stays. */
+void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
-/* Takes over positions, masses, pins and targets, and sets all multipliers to zero. */
+/* Takes over positions, masses, pins and the numbers of elements, and sets all multipliers to zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
 /* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
  * of Jacobi's changes. `backward` reverses the order. */

@@ -11,6 +11,17 @@ static const sinew_sweeping_time *time_of(const sinew_sweeping_parts *parts)
                               : &sinew_sweeping_whole;
 }
 
+/* Settings that depend on h and on the limits of a step. */
+static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_sweeping_parts *parts,
+                                  sinew_error *error)
+{
+    sinew_sweeping *w = s->memory;
+    w->how = *how;
+    w->parts = *parts;
+    w->time = time_of(parts);
+    return w->time->prepare(s, w, error);
+}
+
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
                                     const sinew_sweeping_parts *parts, sinew_error *error)
 {
@@ -18,15 +29,22 @@ sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel
     sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
     if (!w)
         return sinew_fail_memory(error, "the constraints");
-    w->how = *how;
     w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
-    w->parts = *parts;
-    w->time = time_of(parts);
-    const sinew_status status = w->time->prepare(s, w, error);
+    const sinew_status status = take_settings(s, how, parts, error);
     if (status != SINEW_OK)
         return status;
     return sinew_sweep_create(&w->sweep, o, (sinew_sweep_order)sinew_solve_parameter(s, "order"), error);
+}
+
+sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error)
+{
+    sinew_sweeping *w = s->memory;
+    const sinew_status status = take_settings(s, how, parts, error);
+    if (status != SINEW_OK)
+        return status;
+    return sinew_sweep_refresh(&w->sweep, changed & SINEW_CHANGED_TRANSIENT, changed & SINEW_CHANGED_PINS, error);
 }
 
 int32_t sinew_sweeping_form(int choice)

@@ -22,6 +22,11 @@
 #include "solve/solver.h"
 #include "solve/sweep.h"
 
+/* Changes after which a sweep need not be prepared anew: data and switches are seen by every step. */
+#define SINEW_SWEEPING_REFRESHES                                                                                       \
+    (SINEW_CHANGED_DEF | SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |  \
+     SINEW_CHANGED_TRANSIENT)
+
 /* The parts of a step: one whole, substeps of real time, or parts of a pseudo-time. */
 typedef struct sinew_sweeping_parts {
     int32_t count;  /* real time: substeps that the iterations are dealt out to; 1: the step as one whole */
@@ -34,8 +39,8 @@ typedef struct sinew_sweeping sinew_sweeping;
 
 /* How time passes around the sweeps of a step (sweeping_time.c). */
 typedef struct sinew_sweeping_time {
-    sinew_status (*prepare)(sinew_solve *s, sinew_sweeping *w, sinew_error *error);
-    void (*begin)(sinew_solve *s, sinew_sweeping *w);        /* of a step */
+    sinew_status (*prepare)(sinew_solve *s, sinew_sweeping *w, sinew_error *error); /* and after changes */
+    void (*begin)(sinew_solve *s, sinew_sweeping *w);                               /* of a step */
     void (*before_sweep)(sinew_solve *s, sinew_sweeping *w); /* w->done sweeps of the step are over */
     void (*after_sweep)(sinew_solve *s, sinew_sweeping *w);
 } sinew_sweeping_time;
@@ -58,6 +63,9 @@ struct sinew_sweeping {
 /* Sets s->memory up for kernels as `how` says. */
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
                                     const sinew_sweeping_parts *parts, sinew_error *error);
+/* Takes over changes (SINEW_SWEEPING_REFRESHES); `how` and `parts` as prepare would get them now. */
+sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error);
 int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SINEW_FORM_ */
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);

@@ -1,187 +1,298 @@
 /* SPDX-License-Identifier: MIT
  *
- * visits.c: colours nodes, lays their visits out, and runs over them. See visits.h.
+ * visits.c: colours nodes and lays their visits out. See visits.h.
  */
 #include "solve/visits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/phases.h"
+#include "mesh/stencil.h"
 #include "mesh/topology.h"
+#include "solve/visit_layout.h"
 
-/* Groups that one task takes from sums to steps: their sums stay in the first cache. */
-enum {
-    TILE = 16,
-    PARALLEL_TILES = 16, /* in all; below, one thread does them */
-    WIDTH_MAX = 8,       /* of all lanes */
-    HALVINGS = 10        /* of a step that would not lower the objective */
-};
+/* ---- Sources --------------------------------------------------------------------------------- */
+
+static bool is_coupling(const sinew_energy_ops *ops)
+{
+    return sinew_get_stencil(ops->info.stencil)->couples;
+}
+
+bool sinew_visit_groups_reserve(sinew_visit_groups *g, int32_t count, const sinew_allocator *allocator)
+{
+    if (g->batches && count <= g->batch_limit)
+        return true;
+    const int32_t limit = g->batches ? count + count / 2 : count;
+    sinew_visit_batch *grown =
+        sinew_reallocate(allocator, g->batches, (size_t)g->batch_limit, (size_t)limit, sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + g->batch_limit, 0, (size_t)(limit - g->batch_limit) * sizeof *grown);
+    g->batches = grown;
+    g->batch_limit = limit;
+    return true;
+}
+
+/* The number of the visits that a batch joins, `first` or later; they begin with it where there are none. */
+static int32_t find_visits(sinew_visit_groups *g, int32_t first, const sinew_energy_ops *ops, bool apart)
+{
+    for (int32_t b = first; !(apart && is_coupling(ops)) && b < g->batch_count; b++)
+        if (g->batches[b].ops == ops)
+            return b;
+    g->batches[g->batch_count].ops = ops;
+    g->batches[g->batch_count].source_count = 0;
+    return g->batch_count++;
+}
+
+/* Whether a batch begins with task t. */
+static bool begins_batch(const sinew_objective *o, int32_t t)
+{
+    return t == 0 || o->tasks[t].batch != o->tasks[t - 1].batch;
+}
+
+static void count_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
+                          int32_t *which)
+{
+    const uint32_t bound = v->exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP;
+    const int32_t first = g->batch_count;
+    for (int32_t t = begin; t < end; t++) {
+        const sinew_energy_ops *ops = v->objective->tasks[t].batch->ops;
+        which[t - begin] = -1;
+        if (!begins_batch(v->objective, t))
+            continue;
+        which[t - begin] = find_visits(g, first, ops, apart);
+        g->batches[which[t - begin]].source_count++;
+        g->checked |= !(ops->vertex_bounds & bound);
+    }
+}
+
+/* Hands the lists out to the visit batches from number `first` on, and fills them. */
+static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t first, int32_t begin, int32_t end,
+                         const sinew_visit_sources *s)
+{
+    for (int32_t b = first, at = 0; b < g->batch_count; b++) {
+        sinew_visit_batch *batch = &g->batches[b];
+        batch->sources = s->list + at;
+        batch->first_element = s->first_element + at + (b - first);
+        batch->versions = s->versions + at;
+        batch->first_element[0] = 0;
+        at += batch->source_count;
+        batch->source_count = 0;
+    }
+    for (int32_t t = begin; t < end; t++) {
+        const sinew_batch *source = v->objective->tasks[t].batch;
+        if (s->which[t - begin] < 0)
+            continue;
+        sinew_visit_batch *b = &g->batches[s->which[t - begin]];
+        b->sources[b->source_count] = source;
+        b->versions[b->source_count] = source->version;
+        b->first_element[b->source_count + 1] = b->first_element[b->source_count] + source->element_count;
+        b->source_count++;
+    }
+}
+
+bool sinew_visit_sources_find(const sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
+                              sinew_visit_sources *s)
+{
+    const sinew_allocator *a = &v->objective->allocator;
+    const size_t tasks = (size_t)(end - begin);
+    const int32_t first = g->batch_count;
+    if (!sinew_visit_groups_reserve(g, first + end - begin, a) ||
+        !sinew_make_room(a, &s->list, &s->list_room, tasks, sizeof *s->list) ||
+        !sinew_make_room(a, &s->first_element, &s->first_room, 2 * tasks, sizeof *s->first_element) ||
+        !sinew_make_room(a, &s->versions, &s->version_room, tasks, sizeof *s->versions) ||
+        !sinew_make_room(a, &s->which, &s->which_room, tasks, sizeof *s->which))
+        return false;
+    count_sources(v, g, begin, end, apart, s->which);
+    list_sources(v, g, first, begin, end, s);
+    return true;
+}
+
+void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *allocator)
+{
+    sinew_release(allocator, s->list);
+    sinew_release(allocator, s->first_element);
+    sinew_release(allocator, s->versions);
+    sinew_release(allocator, s->which);
+    *s = (sinew_visit_sources){0};
+}
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* What building the layout needs, all released after. */
-typedef struct draft {
+/* What laying out the fixed groups needs, all released after. */
+typedef struct fixed_work {
     sinew_elements *lists;       /* [batch_count] as their callers numbered them */
     sinew_incidence *incidences; /* [batch_count] */
     int32_t *colours;            /* [particle_count] */
     int32_t *order, *first;      /* [particle_count], [colour_count + 1]: the free nodes by colour */
-    int64_t *load;               /* [particle_count] elements at each */
-} draft;
+    int32_t *load;               /* [particle_count] elements at each */
+} fixed_work;
 
-static void draft_free(const sinew_visits *v, draft *d)
+static void release_work(const sinew_visits *v, fixed_work *w)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
-    for (int32_t b = 0; b < v->batch_count; b++) {
-        if (d->lists)
-            sinew_release(allocator, (int32_t *)d->lists[b].vertices);
-        if (d->incidences)
-            sinew_incidence_free(&d->incidences[b], allocator);
+    for (int32_t b = 0; b < v->fixed.batch_count; b++) {
+        if (w->lists)
+            sinew_release(allocator, (int32_t *)w->lists[b].vertices);
+        if (w->incidences)
+            sinew_incidence_free(&w->incidences[b], allocator);
     }
-    void *arrays[] = {d->lists, d->incidences, d->colours, d->order, d->first, d->load};
+    void *arrays[] = {w->lists, w->incidences, w->colours, w->order, w->first, w->load};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
 }
 
-static sinew_status draft_elements(const sinew_visits *v, draft *d, sinew_error *error)
+static bool list_elements(const sinew_visits *v, fixed_work *w)
 {
-    const sinew_objective *o = v->objective;
-    const size_t particles = (size_t)o->particle_count;
-    d->lists = sinew_allocate_zero(&o->allocator, (size_t)v->batch_count, sizeof *d->lists);
-    d->incidences = sinew_allocate_zero(&o->allocator, (size_t)v->batch_count, sizeof *d->incidences);
-    d->colours = sinew_allocate_zero(&o->allocator, particles, sizeof *d->colours);
-    d->order = sinew_allocate(&o->allocator, particles, sizeof *d->order);
-    d->load = sinew_allocate_zero(&o->allocator, particles, sizeof *d->load);
-    bool good = d->lists && d->incidences && d->colours && d->order && d->load;
-    for (int32_t b = 0; good && b < v->batch_count; b++) {
-        const sinew_visit_batch *batch = &v->batches[b];
+    const sinew_allocator *allocator = &v->objective->allocator;
+    const size_t particles = (size_t)v->objective->particle_count;
+    w->lists = sinew_allocate_zero(allocator, (size_t)v->fixed.batch_count, sizeof *w->lists);
+    w->incidences = sinew_allocate_zero(allocator, (size_t)v->fixed.batch_count, sizeof *w->incidences);
+    w->colours = sinew_allocate_zero(allocator, particles, sizeof *w->colours);
+    w->order = sinew_allocate(allocator, particles, sizeof *w->order);
+    w->load = sinew_allocate_zero(allocator, particles, sizeof *w->load);
+    bool good = w->lists && w->incidences && w->colours && w->order && w->load;
+    for (int32_t b = 0; good && b < v->fixed.batch_count; b++) {
+        const sinew_visit_batch *batch = &v->fixed.batches[b];
         const int32_t count = batch->first_element[batch->source_count], size = batch->ops->info.vertex_count;
-        int32_t *vertices = sinew_allocate(&o->allocator, (size_t)count * (size_t)size, sizeof *vertices);
-        d->lists[b] = (sinew_elements){vertices, count, size};
+        int32_t *vertices = sinew_allocate(allocator, (size_t)count * (size_t)size, sizeof *vertices);
+        w->lists[b] = (sinew_elements){vertices, count, size};
         good = vertices != NULL;
         for (int32_t k = 0; good && k < batch->source_count; k++)
             sinew_batch_list(batch->sources[k], vertices + (size_t)batch->first_element[k] * (size_t)size);
     }
-    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
-    for (int32_t b = 0; status == SINEW_OK && b < v->batch_count; b++) {
-        status = sinew_incidence_build(&d->incidences[b], &o->allocator, o->particle_count, &d->lists[b], error);
+    return good;
+}
+
+static sinew_status find_incidences(const sinew_visits *v, fixed_work *w, sinew_error *error)
+{
+    const sinew_objective *o = v->objective;
+    sinew_status status = list_elements(v, w) ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
+    for (int32_t b = 0; status == SINEW_OK && b < v->fixed.batch_count; b++) {
+        status = sinew_incidence_build(&w->incidences[b], &o->allocator, o->particle_count, &w->lists[b], error);
         for (int32_t i = 0; status == SINEW_OK && i < o->particle_count; i++)
-            d->load[i] += d->incidences[b].first[i + 1] - d->incidences[b].first[i];
+            w->load[i] += (int32_t)(w->incidences[b].first[i + 1] - w->incidences[b].first[i]);
     }
     return status;
 }
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-static bool is_pair(const sinew_energy_ops *ops)
-{
-    return ops->info.stencil == SINEW_STENCIL_PAIR;
-}
-
-/* The lists that are pairs, or those that are not, next to each other; returns how many. */
-static int32_t pick_lists(const sinew_visits *v, const draft *d, bool pairs, sinew_elements *out)
+/* The lists that couple, or those that do not, next to each other; returns how many. */
+static int32_t pick_lists(const sinew_visits *v, const fixed_work *w, bool couplings, sinew_elements *out)
 {
     int32_t count = 0;
-    for (int32_t b = 0; b < v->batch_count; b++)
-        if (is_pair(v->batches[b].ops) == pairs)
-            out[count++] = d->lists[b];
+    for (int32_t b = 0; b < v->fixed.batch_count; b++)
+        if (is_coupling(v->fixed.batches[b].ops) == couplings)
+            out[count++] = w->lists[b];
     return count;
 }
 
-static sinew_status draft_colours(sinew_visits *v, draft *d, sinew_error *error)
+sinew_status sinew_visit_fail_colours(int32_t count, sinew_error *error)
+{
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "the particles need %d colours, as some element joins a particle to very many others, and "
+                      "there may be %d; use newton or qn, or remove elements",
+                      count, SINEW_VISIT_COLOURS_MAX);
+}
+
+static sinew_status find_colours(sinew_visits *v, fixed_work *w, sinew_error *error)
 {
     const sinew_objective *o = v->objective;
-    sinew_elements *lists = sinew_allocate(&o->allocator, (size_t)v->batch_count, sizeof *lists);
+    int32_t *count = &v->fixed.colour_count;
+    sinew_elements *lists = sinew_allocate(&o->allocator, (size_t)v->fixed.batch_count, sizeof *lists);
     if (!lists)
         return sinew_fail_memory(error, "the visits of nodes");
-    const int32_t plain = pick_lists(v, d, false, lists), pairs = pick_lists(v, d, true, lists + plain);
+    const int32_t plain = pick_lists(v, w, false, lists), couplings = pick_lists(v, w, true, lists + plain);
     sinew_status status =
-        sinew_colour_vertices(&o->allocator, o->particle_count, lists, plain, d->colours, &v->colour_count, error);
-    for (int32_t k = 0; status == SINEW_OK && k < pairs; k++)
+        sinew_colour_vertices(&o->allocator, o->particle_count, lists, plain, w->colours, count, error);
+    for (int32_t k = 0; status == SINEW_OK && k < couplings; k++)
         status = sinew_recolour_vertices(&o->allocator, o->particle_count, lists, plain + k, &lists[plain + k],
-                                         d->colours, &v->colour_count, error);
+                                         w->colours, count, error);
     sinew_release(&o->allocator, lists);
-    if (status == SINEW_OK && v->colour_count > SINEW_VISIT_COLOURS_MAX)
-        status = sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                            "the particles need %d colours, as some element joins a particle to very many others, and "
-                            "there may be %d; use newton or qn, or remove elements",
-                            v->colour_count, SINEW_VISIT_COLOURS_MAX);
-    return status;
+    return status == SINEW_OK && *count > SINEW_VISIT_COLOURS_MAX ? sinew_visit_fail_colours(*count, error) : status;
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Leaves the free nodes in the order by colour, then sorts each window by load, stably: an insertion sort, as runs of
- * equal loads are long. */
-static void order_nodes(const sinew_visits *v, draft *d)
+/* Sorts each window by load, stably: an insertion sort, as runs of equal loads are long. */
+static void sort_windows(int32_t *order, int32_t begin, int32_t end, const int32_t *load)
+{
+    for (int32_t i = begin; i < end; i++) {
+        const int32_t window = begin + (i - begin) / SINEW_VISIT_WINDOW * SINEW_VISIT_WINDOW, node = order[i];
+        int32_t k = i;
+        for (; k > window && load[order[k - 1]] < load[node]; k--)
+            order[k] = order[k - 1];
+        order[k] = node;
+    }
+}
+
+static void fill_nodes(const sinew_visits *v, sinew_visit_groups *g, const int32_t *order, const int32_t *first)
+{
+    const int32_t W = v->lanes->width;
+    for (int32_t c = 0; c < g->colour_count; c++)
+        for (int32_t place = g->first_group[c] * W; place < g->first_group[c + 1] * W; place++) {
+            const int32_t k = first[c] + (place - g->first_group[c] * W);
+            const bool filler = k >= first[c + 1];
+            g->node[place] = filler ? g->node[place / W * W] : SINEW_POINT * order[k];
+            g->mass[place] = filler ? 0 : v->objective->mass[g->node[place] / SINEW_POINT];
+        }
+}
+
+bool sinew_visit_groups_fill(const sinew_visits *v, sinew_visit_groups *g, int32_t *order, const int32_t *first,
+                             const int32_t *load)
+{
+    const sinew_allocator *allocator = &v->objective->allocator;
+    const int32_t W = v->lanes->width;
+    if (!sinew_make_room(allocator, &g->first_group, &g->first_room, (size_t)g->colour_count + 1,
+                         sizeof *g->first_group))
+        return false;
+    g->first_group[0] = 0;
+    for (int32_t c = 0; c < g->colour_count; c++) {
+        sort_windows(order, first[c], first[c + 1], load);
+        g->first_group[c + 1] = g->first_group[c] + (first[c + 1] - first[c] + W - 1) / W;
+    }
+    g->group_count = g->first_group[g->colour_count];
+    const size_t lanes = (size_t)g->group_count * (size_t)W;
+    if (!sinew_make_room(allocator, &g->node, &g->node_room, lanes, sizeof *g->node) ||
+        !sinew_make_room(allocator, &g->mass, &g->mass_room, lanes, sizeof *g->mass))
+        return false;
+    fill_nodes(v, g, order, first);
+    return true;
+}
+
+/* Leaves the free nodes in the order by colour. */
+static void drop_pinned(const sinew_visits *v, fixed_work *w)
 {
     const uint8_t *pinned = v->objective->pinned;
     int32_t kept = 0;
-    for (int32_t c = 0, at = 0; c < v->colour_count; c++) {
-        const int32_t end = d->first[c + 1], start = kept;
+    for (int32_t c = 0, at = 0; c < v->fixed.colour_count; c++) {
+        const int32_t end = w->first[c + 1], start = kept;
         for (; at < end; at++)
-            if (!pinned[d->order[at]])
-                d->order[kept++] = d->order[at];
-        d->first[c] = start;
+            if (!pinned[w->order[at]])
+                w->order[kept++] = w->order[at];
+        w->first[c] = start;
     }
-    d->first[v->colour_count] = kept;
-    for (int32_t c = 0; c < v->colour_count; c++)
-        for (int32_t i = d->first[c]; i < d->first[c + 1]; i++) {
-            const int32_t window = d->first[c] + (i - d->first[c]) / SINEW_VISIT_WINDOW * SINEW_VISIT_WINDOW;
-            const int32_t node = d->order[i];
-            int32_t k = i;
-            for (; k > window && d->load[d->order[k - 1]] < d->load[node]; k--)
-                d->order[k] = d->order[k - 1];
-            d->order[k] = node;
-        }
+    w->first[v->fixed.colour_count] = kept;
 }
 
-static void fill_nodes(sinew_visits *v, const draft *d)
+static sinew_status build_groups(sinew_visits *v, fixed_work *w, sinew_error *error)
 {
-    const int32_t W = v->lanes->width;
-    for (int32_t c = 0; c < v->colour_count; c++)
-        for (int32_t place = v->first_group[c] * W; place < v->first_group[c + 1] * W; place++) {
-            const int32_t k = d->first[c] + (place - v->first_group[c] * W);
-            const bool filler = k >= d->first[c + 1];
-            v->node[place] = filler ? v->node[place / W * W] : SINEW_POINT * d->order[k];
-            v->mass[place] = filler ? 0 : v->objective->mass[v->node[place] / SINEW_POINT];
-        }
-}
-
-static sinew_status build_groups(sinew_visits *v, draft *d, sinew_error *error)
-{
-    const sinew_allocator *allocator = &v->objective->allocator;
-    const size_t colours = (size_t)v->colour_count + 1;
-    d->first = sinew_allocate(allocator, colours, sizeof *d->first);
-    v->first_group = sinew_allocate_zero(allocator, colours, sizeof *v->first_group);
-    if (!d->first || !v->first_group)
+    const int32_t colours = v->fixed.colour_count;
+    w->first = sinew_allocate(&v->objective->allocator, (size_t)colours + 1, sizeof *w->first);
+    if (!w->first)
         return sinew_fail_memory(error, "the visits of nodes");
-    sinew_colour_groups(d->colours, v->objective->particle_count, v->colour_count, d->first, d->order);
-    order_nodes(v, d);
-    for (int32_t c = 0; c < v->colour_count; c++)
-        v->first_group[c + 1] =
-            v->first_group[c] + (d->first[c + 1] - d->first[c] + v->lanes->width - 1) / v->lanes->width;
-    v->group_count = v->first_group[v->colour_count];
-    const size_t lanes = (size_t)v->group_count * (size_t)v->lanes->width;
-    v->node = sinew_allocate(allocator, lanes, sizeof *v->node);
-    v->mass = sinew_allocate(allocator, lanes, sizeof *v->mass);
-    if (!v->node || !v->mass)
-        return sinew_fail_memory(error, "the visits of nodes");
-    fill_nodes(v, d);
-    return SINEW_OK;
+    sinew_colour_groups(w->colours, v->objective->particle_count, colours, w->first, w->order);
+    drop_pinned(v, w);
+    return sinew_visit_groups_fill(v, &v->fixed, w->order, w->first, w->load)
+               ? SINEW_OK
+               : sinew_fail_memory(error, "the visits of nodes");
 }
 
 /* ---- Visits ---------------------------------------------------------------------------------- */
 
-/* Visits of the node in a lane; none where it only fills up its group. */
-static int32_t visits_at(const sinew_visits *v, const sinew_incidence *incidence, size_t place)
-{
-    const int32_t node = v->node[place] / SINEW_POINT;
-    return v->mass[place] > 0 ? (int32_t)(incidence->first[node + 1] - incidence->first[node]) : 0;
-}
-
-/* The data of an element, from the batch that it belongs to. */
-static void element_data(const sinew_visit_batch *b, int32_t element, sinew_real *data)
+/* The source of an element. */
+static int32_t source_of(const sinew_visit_batch *b, int32_t element)
 {
     int32_t low = 0, high = b->source_count - 1;
     while (low < high) {
@@ -191,165 +302,164 @@ static void element_data(const sinew_visit_batch *b, int32_t element, sinew_real
         else
             high = middle - 1;
     }
-    sinew_batch_element(b->sources[low], element - b->first_element[low], data);
+    return low;
 }
 
-/* Writes element `element` as the node of `place` sees it into visit k; `real` false: with weight zero. */
-static void write_visit(const sinew_visits *v, const sinew_visit_batch *b, const sinew_elements *list, size_t k,
-                        size_t lane, int32_t node, int32_t element, bool real)
+/* The numbers of a visit and its other particles, as the energy sees an element from `node`. */
+static void see_element(const sinew_visit_batch *b, int32_t source, int32_t element, const int32_t *particles,
+                        int32_t node, sinew_real *out, int32_t *others)
 {
-    const sinew_energy_ops *ops = b->ops;
-    const size_t W = (size_t)v->lanes->width, D = (size_t)ops->visit_data_count, O = (size_t)ops->other_count;
-    const int32_t *particles = list->vertices + (size_t)element * (size_t)list->size;
-    sinew_real data[SINEW_DATA_MAX], out[SINEW_DATA_MAX];
-    int32_t others[SINEW_STENCIL_MAX];
+    sinew_real data[SINEW_DATA_MAX];
     int own = 0;
-    for (int a = 0; a < list->size; a++)
+    for (int a = 0; a < b->ops->info.vertex_count; a++)
         if (particles[a] == node)
             own = a;
-    element_data(b, element, data);
-    ops->visit(data, particles, own, out, others);
-    if (!real)
-        out[0] = 0;
+    sinew_batch_element(b->sources[source], element - b->first_element[source], data);
+    b->ops->visit(data, particles, own, out, others);
+}
+
+void sinew_visit_write(const sinew_visits *v, const sinew_visit_batch *b, const int32_t *particles, int32_t element,
+                       int32_t node, bool real, size_t k, size_t lane)
+{
+    const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count, O = (size_t)b->ops->other_count;
+    sinew_real out[SINEW_DATA_MAX];
+    int32_t others[SINEW_STENCIL_MAX];
+    see_element(b, source_of(b, element), element, particles, node, out, others);
+    out[0] = real ? out[0] : 0;
     for (size_t i = 0; i < D; i++)
         b->data[(k * D + i) * W + lane] = out[i];
     for (size_t i = 0; i < O; i++)
         b->others[(k * O + i) * W + lane] = SINEW_POINT * others[i];
-    if (b->element)
-        b->element[k * W + lane] = real ? element : -1;
+    b->element[k * W + lane] = real ? element : -1;
+}
+
+/* Visits of the node in a lane; none where it only fills up its group. */
+static int32_t visits_at(const sinew_visit_groups *g, const sinew_visit_supply *supply, size_t place)
+{
+    return g->mass[place] > 0 ? supply->count(supply->context, g->node[place] / SINEW_POINT) : 0;
 }
 
 /* The visits of one group. A lane that has run out repeats its first visit; one that has none, another lane's. */
-static void fill_group(const sinew_visits *v, const sinew_visit_batch *b, const sinew_elements *list,
-                       const sinew_incidence *incidence, int32_t group)
+static void fill_group(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b,
+                       const sinew_visit_supply *supply, int32_t group)
 {
     const size_t W = (size_t)v->lanes->width, base = (size_t)group * W;
     size_t some = 0;
-    while (some < W && visits_at(v, incidence, base + some) == 0)
+    while (some < W && visits_at(g, supply, base + some) == 0)
         some++;
     for (size_t lane = 0; some < W && lane < W; lane++) {
-        const int32_t count = visits_at(v, incidence, base + lane);
-        const int32_t node = v->node[base + (count > 0 ? lane : some)] / SINEW_POINT;
-        const int32_t *elements = incidence->elements + incidence->first[node];
-        for (int32_t k = b->first_visit[group]; k < b->first_visit[group + 1]; k++) {
-            const int32_t own = k - b->first_visit[group];
-            write_visit(v, b, list, (size_t)k, lane, node, elements[own < count ? own : 0], own < count);
-        }
+        const int32_t count = visits_at(g, supply, base + lane), first = b->first_visit[group];
+        const int32_t node = g->node[base + (count > 0 ? lane : some)] / SINEW_POINT;
+        for (int32_t k = first; k < b->first_visit[group + 1]; k++)
+            supply->write(supply->context, b, (size_t)k, lane, node, k - first < count ? k - first : 0,
+                          k - first < count);
     }
 }
 
-static sinew_status build_batch(const sinew_visits *v, sinew_visit_batch *b, const sinew_elements *list,
-                                const sinew_incidence *incidence, sinew_error *error)
+bool sinew_visit_batch_fill(const sinew_visits *v, const sinew_visit_groups *g, sinew_visit_batch *b,
+                            const sinew_visit_supply *supply)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
-    const sinew_energy_ops *ops = b->ops;
     const size_t W = (size_t)v->lanes->width;
-    b->first_visit = sinew_allocate_zero(allocator, (size_t)v->group_count + 1, sizeof *b->first_visit);
-    if (!b->first_visit)
-        return sinew_fail_memory(error, "the visits of nodes");
-    for (int32_t group = 0; group < v->group_count; group++) {
+    if (!sinew_make_room(allocator, &b->first_visit, &b->first_room, (size_t)g->group_count + 1,
+                         sizeof *b->first_visit))
+        return false;
+    b->first_visit[0] = 0;
+    for (int32_t group = 0; group < g->group_count; group++) {
         int32_t most = 0;
         for (size_t lane = 0; lane < W; lane++) {
-            const int32_t own = visits_at(v, incidence, (size_t)group * W + lane);
+            const int32_t own = visits_at(g, supply, (size_t)group * W + lane);
             most = own > most ? own : most;
         }
         b->first_visit[group + 1] = b->first_visit[group] + most;
     }
-    b->visit_count = b->first_visit[v->group_count];
+    b->visit_count = b->first_visit[g->group_count];
     const size_t lanes = (size_t)b->visit_count * W;
-    b->others = sinew_allocate(allocator, lanes * (size_t)ops->other_count, sizeof *b->others);
-    b->data = sinew_allocate(allocator, lanes * (size_t)ops->visit_data_count, sizeof *b->data);
-    if (ops->target_slot >= 0)
-        b->element = sinew_allocate(allocator, lanes, sizeof *b->element);
-    if (!b->others || !b->data || (ops->target_slot >= 0 && !b->element))
-        return sinew_fail_memory(error, "the visits of nodes");
-    for (int32_t group = 0; group < v->group_count; group++)
-        fill_group(v, b, list, incidence, group);
-    return SINEW_OK;
+    if (!sinew_make_room(allocator, &b->others, &b->other_room, lanes * (size_t)b->ops->other_count,
+                         sizeof *b->others) ||
+        !sinew_make_room(allocator, &b->data, &b->data_room, lanes * (size_t)b->ops->visit_data_count,
+                         sizeof *b->data) ||
+        !sinew_make_room(allocator, &b->element, &b->element_room, lanes, sizeof *b->element))
+        return false;
+    for (int32_t group = 0; group < g->group_count; group++)
+        fill_group(v, g, b, supply, group);
+    return true;
+}
+
+/* The visits of fixed groups come from the elements at each node. */
+typedef struct fixed_supply {
+    const sinew_visits *visits;
+    const sinew_elements *list;
+    const sinew_incidence *incidence;
+} fixed_supply;
+
+static int32_t count_fixed(const void *context, int32_t node)
+{
+    const sinew_incidence *incidence = ((const fixed_supply *)context)->incidence;
+    return (int32_t)(incidence->first[node + 1] - incidence->first[node]);
+}
+
+static void write_fixed(const void *context, const sinew_visit_batch *b, size_t k, size_t lane, int32_t node,
+                        int32_t which, bool real)
+{
+    const fixed_supply *s = context;
+    const int32_t element = s->incidence->elements[s->incidence->first[node] + which];
+    sinew_visit_write(s->visits, b, s->list->vertices + (size_t)element * (size_t)s->list->size, element, node, real, k,
+                      lane);
 }
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-/* The number of the visits that a batch joins; they begin with it where there are none. */
-static int32_t find_visits(sinew_visits *v, const sinew_energy_ops *ops)
+static sinew_status build_fixed(sinew_visits *v, fixed_work *w, sinew_error *error)
 {
-    for (int32_t b = 0; !is_pair(ops) && b < v->batch_count; b++)
-        if (v->batches[b].ops == ops)
-            return b;
-    v->batches[v->batch_count].ops = ops;
-    return v->batch_count++;
-}
-
-/* which [task_count] becomes the visits of the batch that begins with a task, -1 where none begins. */
-static void count_sources(sinew_visits *v, int32_t *which)
-{
-    const sinew_objective *o = v->objective;
-    const uint32_t bound = v->exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP;
-    for (int32_t t = 0; t < o->task_count; t++) {
-        const sinew_batch *batch = o->tasks[t].batch;
-        which[t] = -1;
-        if (t > 0 && batch == o->tasks[t - 1].batch)
-            continue;
-        which[t] = find_visits(v, batch->ops);
-        v->batches[which[t]].source_count++;
-        v->checked |= !(batch->ops->vertex_bounds & bound);
+    const int32_t tasks = v->objective->fixed_task_count;
+    if (!sinew_visit_sources_find(v, &v->fixed, 0, tasks, true, &v->sources))
+        return sinew_fail_memory(error, "the visits of nodes");
+    sinew_status status = find_incidences(v, w, error);
+    if (status == SINEW_OK)
+        status = find_colours(v, w, error);
+    if (status == SINEW_OK)
+        status = build_groups(v, w, error);
+    for (int32_t b = 0; status == SINEW_OK && b < v->fixed.batch_count; b++) {
+        const fixed_supply from = {v, &w->lists[b], &w->incidences[b]};
+        const sinew_visit_supply supply = {&from, count_fixed, write_fixed};
+        if (!sinew_visit_batch_fill(v, &v->fixed, &v->fixed.batches[b], &supply))
+            status = sinew_fail_memory(error, "the visits of nodes");
     }
-}
-
-static void list_sources(sinew_visits *v, const int32_t *which)
-{
-    const sinew_objective *o = v->objective;
-    for (int32_t b = 0, at = 0; b < v->batch_count; b++) {
-        v->batches[b].sources = v->sources + at;
-        v->batches[b].first_element = v->first_elements + at + b;
-        at += v->batches[b].source_count;
-        v->batches[b].source_count = 0;
-    }
-    for (int32_t t = 0; t < o->task_count; t++) {
-        if (which[t] < 0)
-            continue;
-        sinew_visit_batch *b = &v->batches[which[t]];
-        b->sources[b->source_count] = o->tasks[t].batch;
-        b->first_element[b->source_count + 1] = b->first_element[b->source_count] + o->tasks[t].batch->element_count;
-        b->source_count++;
-    }
-}
-
-static sinew_status find_batches(sinew_visits *v, sinew_error *error)
-{
-    const sinew_allocator *allocator = &v->objective->allocator;
-    const size_t tasks = (size_t)v->objective->task_count;
-    v->batches = sinew_allocate_zero(allocator, tasks, sizeof *v->batches);
-    v->sources = sinew_allocate(allocator, tasks, sizeof *v->sources);
-    v->first_elements = sinew_allocate_zero(allocator, 2 * tasks, sizeof *v->first_elements);
-    int32_t *which = sinew_allocate(allocator, tasks, sizeof *which);
-    const bool good = v->batches && v->sources && v->first_elements && which;
-    if (good) {
-        count_sources(v, which);
-        list_sources(v, which);
-    }
-    sinew_release(allocator, which);
-    return good ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
+    return status;
 }
 
 sinew_status sinew_visits_create(sinew_visits *v, const sinew_objective *o, const sinew_lane_variant *lanes, bool exact,
                                  sinew_error *error)
 {
     *v = (sinew_visits){.objective = o, .lanes = lanes, .exact = exact};
-    draft d = {0};
-    sinew_status status = find_batches(v, error);
+    fixed_work w = {0};
+    sinew_status status = build_fixed(v, &w, error);
+    release_work(v, &w);
     if (status == SINEW_OK)
-        status = draft_elements(v, &d, error);
-    if (status == SINEW_OK)
-        status = draft_colours(v, &d, error);
-    if (status == SINEW_OK)
-        status = build_groups(v, &d, error);
-    for (int32_t b = 0; status == SINEW_OK && b < v->batch_count; b++)
-        status = build_batch(v, &v->batches[b], &d.lists[b], &d.incidences[b], error);
-    draft_free(v, &d);
+        status = sinew_visit_layer_build(v, error);
     if (status != SINEW_OK)
         sinew_visits_destroy(v);
     return status;
+}
+
+sinew_status sinew_visits_refresh(sinew_visits *v, sinew_error *error)
+{
+    return sinew_visit_layer_build(v, error);
+}
+
+void sinew_visit_groups_release(sinew_visit_groups *g, const sinew_allocator *allocator)
+{
+    for (int32_t i = 0; i < g->batch_limit; i++) {
+        sinew_visit_batch *b = &g->batches[i];
+        void *arrays[] = {b->first_visit, b->others, b->data, b->element};
+        for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+            sinew_release(allocator, arrays[k]);
+    }
+    void *arrays[] = {g->batches, g->first_group, g->node, g->mass};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        sinew_release(allocator, arrays[k]);
+    *g = (sinew_visit_groups){0};
 }
 
 void sinew_visits_destroy(sinew_visits *v)
@@ -357,123 +467,71 @@ void sinew_visits_destroy(sinew_visits *v)
     if (!v->objective)
         return;
     const sinew_allocator *allocator = &v->objective->allocator;
-    for (int32_t i = 0; i < v->batch_count; i++) {
-        sinew_visit_batch *b = &v->batches[i];
-        void *arrays[] = {b->first_visit, b->others, b->data, b->element};
-        for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
-            sinew_release(allocator, arrays[k]);
-    }
-    void *arrays[] = {v->batches, v->sources, v->first_elements, v->first_group, v->node, v->mass};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
-        sinew_release(allocator, arrays[k]);
+    sinew_visit_layer_destroy(v);
+    sinew_visit_groups_release(&v->fixed, allocator);
+    sinew_visit_sources_release(&v->sources, allocator);
     *v = (sinew_visits){0};
+}
+
+/* ---- New numbers ----------------------------------------------------------------------------- */
+
+static bool is_stale(const sinew_visit_batch *b, int32_t source)
+{
+    return b->versions[source] != b->sources[source]->version;
+}
+
+/* Fills visit k of a lane anew, where its element's numbers have changed. */
+static void refill_visit(const sinew_visits *v, const sinew_visit_batch *b, size_t k, size_t lane, int32_t node,
+                         int32_t element, bool real)
+{
+    const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count;
+    const int32_t source = source_of(b, element);
+    sinew_real out[SINEW_DATA_MAX];
+    int32_t particles[SINEW_STENCIL_MAX], others[SINEW_STENCIL_MAX];
+    if (!is_stale(b, source))
+        return;
+    sinew_batch_particles(b->sources[source], element - b->first_element[source], particles);
+    see_element(b, source, element, particles, node, out, others);
+    out[0] = real ? out[0] : 0;
+    for (size_t i = 0; i < D; i++)
+        b->data[(k * D + i) * W + lane] = out[i];
+}
+
+/* All visits of a batch, fillers as fill_group made them. */
+static void refill(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b)
+{
+    const size_t W = (size_t)v->lanes->width;
+    for (int32_t group = 0; group < g->group_count; group++) {
+        const size_t first = (size_t)b->first_visit[group];
+        const int32_t *own = b->element + first * W;
+        size_t some = 0;
+        while (first < (size_t)b->first_visit[group + 1] && some < W && own[some] < 0)
+            some++;
+        for (size_t k = first; k < (size_t)b->first_visit[group + 1]; k++)
+            for (size_t lane = 0; lane < W; lane++) {
+                const size_t seen = own[lane] >= 0 ? lane : some;
+                const int32_t element = b->element[k * W + lane],
+                              node = g->node[(size_t)group * W + seen] / SINEW_POINT;
+                refill_visit(v, b, k, lane, node, element >= 0 ? element : own[seen], element >= 0);
+            }
+    }
 }
 
 void sinew_visits_begin(sinew_visits *v)
 {
-    const size_t W = (size_t)v->lanes->width;
-    for (int32_t i = 0; i < v->batch_count; i++) {
-        const sinew_visit_batch *b = &v->batches[i];
-        const sinew_energy_ops *ops = b->ops;
-        const size_t D = (size_t)ops->visit_data_count, slot = (size_t)ops->target_slot;
-        for (size_t place = 0; b->element && place < (size_t)b->visit_count * W; place++) {
-            sinew_real data[SINEW_DATA_MAX];
-            if (b->element[place] < 0)
-                continue;
-            element_data(b, b->element[place], data);
-            for (size_t c = 0; c < 3; c++)
-                b->data[(place / W * D + slot + c) * W + place % W] = data[slot + c];
-        }
-    }
-}
-
-/* ---- Run ------------------------------------------------------------------------------------- */
-
-/* The kernels of all energies over groups first .. first + count - 1. */
-static void run_energies(const sinew_visits *v, int32_t first, const sinew_visit_move *move, sinew_real *sum,
-                         bool change)
-{
-    sinew_vertex_kernel kernel = {.group_count = move->group_count,
-                                  .node = move->node,
-                                  .x = move->x,
-                                  .exact = v->exact,
-                                  .sum = sum,
-                                  .step = move->step,
-                                  .change = move->change};
-    for (int32_t i = 0; i < v->batch_count; i++) {
-        const sinew_visit_batch *b = &v->batches[i];
-        kernel.first_visit = b->first_visit + first;
-        kernel.others = b->others;
-        kernel.data = b->data;
-        if (b->first_visit[first] == b->first_visit[first + move->group_count])
+    const int32_t fixed = v->fixed.batch_count, all = v->layer.group_count > 0 ? v->layer.batch_count : fixed;
+    for (int32_t i = 0; i < all; i++) {
+        const sinew_visit_batch *b = i < fixed ? &v->fixed.batches[i] : &v->layer.batches[i];
+        bool stale = false;
+        for (int32_t k = 0; k < b->source_count; k++)
+            stale |= is_stale(b, k);
+        if (!stale)
             continue;
-        if (change)
-            b->ops->vertex_change(&kernel);
-        else
-            b->ops->vertex(&kernel);
+        if (i < fixed)
+            refill(v, &v->fixed, b);
+        if (v->layer.group_count > 0)
+            refill(v, &v->layer, &v->layer.batches[i]);
+        for (int32_t k = 0; k < b->source_count; k++)
+            b->versions[k] = b->sources[k]->version;
     }
-}
-
-static void run_tile(const sinew_visits *v, int32_t first, int32_t count, double relaxation, sinew_real *q)
-{
-    _Alignas(SINEW_ALIGNMENT) sinew_real sum[TILE * SINEW_VISIT_SUM * WIDTH_MAX];
-    _Alignas(SINEW_ALIGNMENT) sinew_real step[TILE * 3 * WIDTH_MAX], change[TILE * 2 * WIDTH_MAX];
-    const sinew_objective *o = v->objective;
-    const size_t W = (size_t)v->lanes->width;
-    const sinew_visit_move move = {.group_count = count,
-                                   .node = v->node + (size_t)first * W,
-                                   .mass = v->mass + (size_t)first * W,
-                                   .sum = sum,
-                                   .step = step,
-                                   .change = change,
-                                   .x = q,
-                                   .target = o->quasistatic ? o->force : o->q_tilde,
-                                   .inertia = (sinew_real)(o->quasistatic ? 0 : 1 / (o->h * o->h)),
-                                   .relaxation = (sinew_real)relaxation};
-    memset(sum, 0, (size_t)count * SINEW_VISIT_SUM * W * sizeof *sum);
-    run_energies(v, first, &move, sum, false);
-    v->lanes->visits->step(&move);
-    for (int k = 0; v->checked && k <= HALVINGS; k++) {
-        memset(change, 0, (size_t)count * 2 * W * sizeof *change);
-        run_energies(v, first, &move, sum, true);
-        if (!v->lanes->visits->shorten(&move, k == HALVINGS))
-            break;
-    }
-    v->lanes->visits->move(&move);
-}
-
-/* The nodes of one colour do not see each other: its tiles are the pieces of a phase. */
-typedef struct visit_pass {
-    const sinew_visits *visits;
-    double relaxation;
-    bool backward;
-    sinew_real *q;
-} visit_pass;
-
-static int32_t phase_colour(const visit_pass *pass, int32_t phase)
-{
-    return pass->backward ? pass->visits->colour_count - 1 - phase : phase;
-}
-
-static int32_t count_tiles(const void *context, int32_t phase)
-{
-    const visit_pass *pass = context;
-    const int32_t *first = pass->visits->first_group + phase_colour(pass, phase);
-    return (first[1] - first[0] + TILE - 1) / TILE;
-}
-
-static void run_piece(const void *context, int32_t phase, int32_t piece)
-{
-    const visit_pass *pass = context;
-    const int32_t *first = pass->visits->first_group + phase_colour(pass, phase), begin = first[0] + piece * TILE;
-    const int32_t left = first[1] - begin;
-    run_tile(pass->visits, begin, left < TILE ? left : TILE, pass->relaxation, pass->q);
-}
-
-void sinew_visits_run(const sinew_visits *v, double relaxation, bool backward, sinew_real *q)
-{
-    const visit_pass pass = {v, relaxation, backward, q};
-    const sinew_phases work = {v->colour_count, count_tiles, run_piece, &pass};
-    const int32_t groups = v->colour_count > 0 ? v->first_group[v->colour_count] : 0;
-    sinew_phases_run(&work, groups >= PARALLEL_TILES * TILE ? v->objective->thread_count : 1);
 }

@@ -75,12 +75,17 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     rest_shape(world, store, ops->info.vertex_count, e, particles, rest);
     for (int32_t p = 0; p < ops->info.parameter_count; p++)
         parameters[p] = store->by_element >> p & 1 ? store->each[p][e] : store->parameters[p];
-    sinew_element element = {.rest = rest, .parameters = parameters, .target = target};
-    if (ops->info.stencil == SINEW_STENCIL_PAIR) {
+    const sinew_stencil_row *row = sinew_get_stencil(ops->info.stencil);
+    sinew_element element = {.vertex_count = sinew_stencil_size(row, particles, ops->info.vertex_count),
+                             .rest = rest,
+                             .parameters = parameters,
+                             .target = target};
+    if (row->takes & SINEW_TAKES_WEIGHTS) {
         status = pair_weights(ops->info.name, store->weights, e, particles, weights, error);
-        if (status == SINEW_OK)
-            status = unit_normal(ops->info.name, store->normals_given ? store->normals : NULL, e, normal, error);
         element.weights = weights;
+    }
+    if (status == SINEW_OK && row->takes & SINEW_TAKES_NORMAL) {
+        status = unit_normal(ops->info.name, store->normals_given ? store->normals : NULL, e, normal, error);
         element.normal = normal;
     }
     if (status != SINEW_OK)
@@ -126,7 +131,7 @@ static sinew_status fill_batch(const sinew_world *world, const sinew_energy_stor
     memcpy(work->particles, store->particles, entries * sizeof *work->particles);
     const int32_t low = sinew_count_from_zero(work->particles, entries, &span);
     bool good = sinew_plan_make(&work->plan, allocator, store->count, ops->info.vertex_count, span,
-                                ops->info.stencil == SINEW_STENCIL_TET, work->particles);
+                                sinew_get_stencil(ops->info.stencil)->fans, work->particles);
     sinew_count_from(work->particles, entries, low);
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of an energy's elements");
     for (int32_t e = 0; status == SINEW_OK && e < store->count; e++)

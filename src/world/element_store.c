@@ -40,38 +40,17 @@ static sinew_status check_parameters(const sinew_energy_def *def, int32_t elemen
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* The body's own cells that fit the stencil: *numbers, the caller's to release, of *count elements. */
-static sinew_status body_cells(const sinew_world *world, const sinew_energy_def *def, sinew_stencil stencil,
-                               int32_t **numbers, int32_t *count, sinew_error *error)
+/* The body's own cells that fit the energy: *numbers, the caller's to release, of *count elements. */
+static sinew_status body_cells(const sinew_world *world, const sinew_energy_def *def, int32_t **numbers, int32_t *count,
+                               sinew_error *error)
 {
-    const sinew_mesh *mesh = sinew_body_mesh(world, def->body);
-    sinew_mesh *skeleton = NULL;
-    const int32_t *cells = NULL;
-    if (stencil == SINEW_STENCIL_TET) {
-        *count = sinew_mesh_tet_count(mesh);
-        cells = sinew_mesh_tets(mesh);
-    } else if (stencil == SINEW_STENCIL_EDGE) {
-        if (sinew_mesh_edge_count(mesh) == 0) {
-            skeleton = sinew_mesh_skeleton(mesh, error);
-            if (!skeleton)
-                return SINEW_ERROR_MEMORY;
-        }
-        *count = sinew_mesh_edge_count(skeleton ? skeleton : mesh);
-        cells = sinew_mesh_edges(skeleton ? skeleton : mesh);
-    } else {
-        *count = sinew_mesh_vertex_count(mesh);
-    }
-    size_t entries = (size_t)*count * (size_t)sinew_get_energy_info(def->kind)->vertex_count;
-    *numbers = sinew_allocate(&world->allocator, entries, sizeof **numbers);
-    for (size_t i = 0; *numbers && i < entries; i++)
-        (*numbers)[i] = cells ? cells[i] : (int32_t)i;
-    sinew_mesh_destroy(skeleton);
-    if (!*numbers)
-        return sinew_fail_memory(error, "the elements of an energy");
-    if (*count == 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s", sinew_get_energy_info(def->kind)->name,
-                          def->body.index, stencil == SINEW_STENCIL_TET ? "tetrahedra" : "edges");
-    return SINEW_OK;
+    const sinew_energy_info *info = sinew_get_energy_info(def->kind);
+    const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
+    const sinew_status status =
+        row->find(&world->allocator, sinew_body_mesh(world, def->body), info->vertex_count, numbers, count, error);
+    if (status == SINEW_OK && *count == 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s", info->name, def->body.index, row->plural);
+    return status;
 }
 
 /* Copies `count` reals, where they are given. */
@@ -131,7 +110,7 @@ sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_worl
     for (int32_t p = 0; p < info->parameter_count; p++)
         store->by_element |= def->element_parameters[p] ? 1u << p : 0;
     if (!def->elements)
-        status = body_cells(world, def, info->stencil, &cells, &store->count, error);
+        status = body_cells(world, def, &cells, &store->count, error);
     if (status == SINEW_OK)
         status = fill(store, world, def, def->elements ? def->elements : cells, error);
     sinew_release(&world->allocator, cells);

@@ -18,14 +18,14 @@
 
 /* ---- Held ------------------------------------------------------------------------------------ */
 
-/* held[piece] = 1 where a particle of it is pinned or has a target */
+/* held[piece] = 1 where a particle of it is pinned, or an energy costs more as it moves away */
 static void mark_held(const sinew_world *world, const int32_t *piece, uint8_t *held)
 {
     const sinew_objective *o = &world->objective;
     for (int32_t i = 0; i < world->particle_count; i++)
         held[piece[i]] |= world->pinned[i];
     for (int32_t t = 0; t < o->task_count; t++)
-        if (o->tasks[t].batch->ops->info.stencil == SINEW_STENCIL_VERTEX)
+        if (o->tasks[t].batch->ops->rigid_cost & SINEW_COSTS_TRANSLATION)
             for (int32_t i = 0; i < o->tasks[t].chunk->slot_count; i++)
                 held[piece[o->tasks[t].batch->particle[o->tasks[t].chunk->first_slot + i]]] = 1;
 }

@@ -18,7 +18,7 @@ sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind)
     sinew_energy_def def = {.cookie = SINEW_COOKIE_ENERGY,
                             .kind = kind,
                             .body = {.index = -1},
-                            .transient = info && info->stencil == SINEW_STENCIL_PAIR};
+                            .transient = info && sinew_get_stencil(info->stencil)->transient};
     for (int32_t i = 0; info && i < info->parameter_count; i++)
         def.parameters[i] = (sinew_real)info->parameters[i].preset;
     return def;
@@ -52,8 +52,10 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs a body or a list of elements", info->name);
     if (def->body.index >= 0 && !sinew_world_find_body(world, def->body, error))
         return SINEW_ERROR_USAGE;
-    if (info->stencil == SINEW_STENCIL_PAIR && (!def->elements || !def->weights))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements and weights", info->name);
+    const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
+    if ((!row->find && !def->elements) || (row->takes & SINEW_TAKES_WEIGHTS && !def->weights))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements%s", info->name,
+                          row->takes & SINEW_TAKES_WEIGHTS ? " and weights" : "");
     char why[sizeof error->text];
     if (!sinew_solver_accepts(world->def.solver.kind, def->kind, why, sizeof why))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);

@@ -51,36 +51,28 @@ typedef struct canvas {
 
 /* ---- Surface -------------------------------------------------------------------------------- */
 
-static bool add_body(surface *s, const sinew_mesh *mesh, int32_t first)
+/* The world's surface with room for one more of each, so that no array is of size zero. */
+static bool find_surface(surface *s, const sinew_world *world)
 {
-    sinew_error error;
-    sinew_mesh *shell = sinew_mesh_surface(mesh, &error);
-    if (!shell)
+    sinew_surface found = {0};
+    if (sinew_world_surface(world, &found, NULL) != SINEW_OK)
         return false;
-    int32_t triangles = sinew_mesh_triangle_count(shell), edges = triangles ? 0 : sinew_mesh_edge_count(shell);
-    void *more = realloc(s->triangles, ((size_t)s->triangle_count + (size_t)triangles + 1) * sizeof *s->triangles);
-    s->triangles = more ? more : s->triangles;
-    void *more_edges = realloc(s->edges, ((size_t)s->edge_count + (size_t)edges + 1) * sizeof *s->edges);
-    s->edges = more_edges ? more_edges : s->edges;
-    for (int32_t i = 0; more && more_edges && i < 3 * triangles; i++)
-        s->triangles[s->triangle_count + i / 3][i % 3] = first + sinew_mesh_triangles(shell)[i];
-    for (int32_t i = 0; more && more_edges && i < 2 * edges; i++)
-        s->edges[s->edge_count + i / 2][i % 2] = first + sinew_mesh_edges(shell)[i];
-    s->triangle_count += more && more_edges ? triangles : 0;
-    s->edge_count += more && more_edges ? edges : 0;
-    sinew_mesh_destroy(shell);
-    return more && more_edges;
+    s->triangles = malloc(((size_t)found.triangle_count + 1) * sizeof *s->triangles);
+    s->edges = malloc(((size_t)found.edge_count + 1) * sizeof *s->edges);
+    s->triangle_count = found.triangle_count;
+    s->edge_count = found.edge_count;
+    if (!s->triangles || !s->edges)
+        return false;
+    found.triangles = s->triangles[0];
+    found.edges = s->edges[0];
+    return sinew_world_surface(world, &found, NULL) == SINEW_OK;
 }
 
 static bool gather(canvas *v)
 {
     const sinew_world *world = v->r->c->world;
-    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
-        sinew_body body = sinew_world_body_at(world, i);
-        const sinew_mesh *mesh = body.index < 0 ? NULL : sinew_body_mesh(world, body);
-        if (mesh && !add_body(&v->s, mesh, sinew_body_first_particle(world, body)))
-            return false;
-    }
+    if (!find_surface(&v->s, world))
+        return false;
     size_t most = (size_t)(v->s.triangle_count > v->s.edge_count ? v->s.triangle_count : v->s.edge_count) + 1;
     size_t points = (size_t)v->particle_count + 1, cells = GRID * GRID * 3 / 4;
     v->points = malloc(points * sizeof *v->points);

@@ -40,27 +40,16 @@ static double processor_time(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The surfaces of all bodies, in particle numbers. */
 static bool find_surface(trial *t, const sinew_world *world)
 {
-    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
-        const sinew_mesh *mesh = sinew_body_mesh(world, (sinew_body){.index = i});
-        sinew_mesh *surface = sinew_mesh_surface(mesh, NULL);
-        const int32_t first = sinew_body_first_particle(world, (sinew_body){.index = i});
-        const int32_t count = surface ? sinew_mesh_triangle_count(surface) : 0;
-        int32_t *grown = realloc(t->triangles, 3 * ((size_t)t->triangle_count + (size_t)count + 1) * sizeof *grown);
-        if (grown && surface) {
-            t->triangles = grown;
-            for (int32_t k = 0; k < 3 * count; k++)
-                grown[3 * t->triangle_count + k] = first + sinew_mesh_triangles(surface)[k];
-            t->triangle_count += count;
-        }
-        t->tet_count += sinew_mesh_tet_count(mesh);
-        sinew_mesh_destroy(surface);
-        if (!grown || !surface)
-            return false;
-    }
-    return true;
+    sinew_surface surface = {0};
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++)
+        t->tet_count += sinew_mesh_tet_count(sinew_body_mesh(world, sinew_world_body_at(world, i)));
+    if (sinew_world_surface(world, &surface, NULL) != SINEW_OK)
+        return false;
+    t->triangle_count = surface.triangle_count;
+    t->triangles = surface.triangles = malloc(3 * ((size_t)surface.triangle_count + 1) * sizeof *t->triangles);
+    return t->triangles && sinew_world_surface(world, &surface, NULL) == SINEW_OK;
 }
 
 static bool make_room(trial *t, const sinew_world *world)

@@ -63,7 +63,12 @@ static inline const char *batch_prepare(const sinew_energy_ops *ops, const sampl
     }
     for (int i = 0; i < SINEW_PARAMETER_MAX; i++)
         parameters[i] = (sinew_real)s->parameters[i];
-    const sinew_element element = {ops->info.vertex_count, rest, parameters, weights, normal, target};
+    const sinew_element element = {.vertex_count = ops->info.vertex_count,
+                                   .rest = rest,
+                                   .parameters = parameters,
+                                   .weights = weights,
+                                   .normal = normal,
+                                   .target = target};
     return ops->prepare(&element, data);
 }
 
@@ -269,7 +274,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
 /* Where an energy is not defined. */
 static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 {
-    return strcmp(info->name, "neo_hookean_log") == 0 && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
+    const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* of which it is the first member */
+    return ops->barrier && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
 }
 
 static inline bool is_tet(const sinew_energy_info *info)

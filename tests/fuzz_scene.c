@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fuzz_memory.h"
-#include "io/scene_reader.h"
+#include "sinew/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,7 +35,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         def.setting_count = 1;
     }
     sinew_error error;
-    sinew_scene *scene = sinew_scene_parse(body, size - (size_t)(body - text), &def, &error);
+    def.text = body;
+    def.text_size = size - (size_t)(body - text);
+    sinew_scene *scene = sinew_scene_read(&def, &error);
     if (scene && sinew_world_particle_count(sinew_scene_world(scene)) < 200)
         sinew_world_step(sinew_scene_world(scene), NULL);
     sinew_scene_destroy(scene);

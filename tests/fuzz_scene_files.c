@@ -12,7 +12,7 @@
 
 #include "fuzz_files.h"
 #include "fuzz_memory.h"
-#include "io/scene_reader.h"
+#include "sinew/scene.h"
 #include "mesh_entry.h"
 
 /* Only what the scene names is written; which part it is, its place in the list says. */
@@ -50,7 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_path path = fuzz_in_scratch("scene.json");
     def.allocator = fuzz_memory(&left);
     def.path = path.text;
-    sinew_scene *scene = sinew_scene_parse(text, parts.sizes[0], &def, &error);
+    def.text = text;
+    def.text_size = parts.sizes[0];
+    sinew_scene *scene = sinew_scene_read(&def, &error);
     if ((scene != NULL) == (error.text[0] != '\0'))
         abort();
     if (strpbrk(error.text, "\n\r\033"))

@@ -3,15 +3,15 @@
  * fuzz_state.c: state files from anywhere. A state is taken whole or refused with a reason, and a world that refused
  * one is as it was. What is taken is saved and loaded again, which gives the same state, and then steps.
  *
- * The first byte chooses the way in: the file or the block of sinew_world_state_load(). Inputs grow out of genuine
- * states, which are made here, so that the corpus does not age with the format.
+ * The first byte chooses the way in: the file, the block of sinew_world_state_load() or what of a block can be
+ * restored. Inputs grow out of genuine states, which are made here, so that the corpus does not age with the format.
  */
 #include <string.h>
 #include <zlib.h>
 
 #include "fuzz_files.h"
 #include "io/file.h"
-#include "io/scene_reader.h"
+#include "sinew/scene.h"
 
 /* Everything a state has to remember: pins and targets that move, forces, two bodies, a coupling. */
 static const char scene_text[] =
@@ -28,7 +28,9 @@ static sinew_scene *make_scene(void)
     sinew_error error;
     sinew_scene_def def = sinew_default_scene_def();
     def.path = "state.json";
-    sinew_scene *scene = sinew_scene_parse(scene_text, sizeof scene_text - 1, &def, &error);
+    def.text = scene_text;
+    def.text_size = sizeof scene_text - 1;
+    sinew_scene *scene = sinew_scene_read(&def, &error);
     if (!scene) {
         fprintf(stderr, "%s\n", error.text);
         abort();
@@ -57,9 +59,11 @@ static void use_state(sinew_world *world)
     free(blob);
 }
 
-static sinew_status load(sinew_world *world, bool from_file, const uint8_t *bytes, size_t size, sinew_error *error)
+static sinew_status load(sinew_world *world, uint8_t way, const uint8_t *bytes, size_t size, sinew_error *error)
 {
-    if (!from_file)
+    if (way & 2)
+        return sinew_world_state_restore(world, bytes, size, NULL, error);
+    if (!(way & 1))
         return sinew_world_state_load(world, bytes, size, error);
     fuzz_store("state.bin", bytes, size);
     return sinew_state_read(world, fuzz_in_scratch("state.bin").text, error);
@@ -76,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sinew_world *world = sinew_scene_world(scene);
     uint64_t before = sinew_world_state_hash(world);
     sinew_error error = {SINEW_OK, ""};
-    sinew_status status = load(world, data[0] & 1, data + 1, size - 1, &error);
+    sinew_status status = load(world, data[0], data + 1, size - 1, &error);
     if ((status == SINEW_OK) != (error.text[0] == '\0'))
         abort();
     if (status != SINEW_OK && sinew_world_state_hash(world) != before)
@@ -109,7 +113,7 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
         bytes = save(world, &size);
     }
     size = size < capacity - 1 ? size : capacity - 1;
-    data[0] = (uint8_t)(seed & 1);
+    data[0] = (uint8_t)(seed & 3);
     memcpy(data + 1, bytes, size);
     free(bytes);
     sinew_scene_destroy(scene);

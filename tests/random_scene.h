@@ -37,6 +37,7 @@ typedef struct drawn_scene {
     bool pinned;
     sinew_solver_kind solver;
     int32_t iterations, steps;
+    bool balance;  /* the world keeps the balance of its steps; never drawn */
     uint64_t seed; /* of what is moved about */
 } drawn_scene;
 
@@ -282,6 +283,7 @@ static inline sinew_world *drawn_world(const drawn_scene *d, const sinew_solver_
     if (d->h > 0)
         def.time_step = (sinew_real)d->h;
     def.thread_count = 1;
+    def.balance = d->balance;
     def.solver = *solver;
     sinew_world *world = make_world(&def);
     const sinew_body body = add_mesh(world, mesh, drawn_is_solid(d) ? 1000 : d->mesh == DRAWN_CLOTH ? 0.5 : 0.1, x, v);

@@ -34,7 +34,9 @@ static sinew_scene *parse_with(const char *text, const char *const *settings, in
     def.path = SINEW_TEST_DIR "/test.json";
     def.settings = settings;
     def.setting_count = count;
-    return sinew_scene_parse(text, strlen(text), &def, error);
+    def.text = text;
+    def.text_size = strlen(text);
+    return sinew_scene_read(&def, error);
 }
 
 static sinew_scene *parse(const char *text)
@@ -702,6 +704,43 @@ static void test_element_values_from_a_file(void **state)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
+/* A scene in memory needs no file; its path, where it has one, is where meshes lie. */
+static void test_text_in_memory(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"sinew\": 1,\n\"bodies\": [{\"name\": \"a\", \"mesh\": {\"generator\": \"box\"}},\n"
+                               "{\"name\": \"b\", \"mesh\": {\"file\": \"memory.obj\"}, \"density\": 1}]} and more";
+    sinew_error error = {0};
+    sinew_scene_def def = sinew_default_scene_def();
+    write_file("memory.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    def.text = text;
+    def.text_size = strlen(text) - strlen(" and more");
+    assert_null(sinew_scene_read(&def, &error));
+    assert_non_null(strstr(error.text, "scene:3: bodies[1].mesh.file: "));
+    def.path = SINEW_TEST_DIR "/nowhere.json";
+    sinew_scene *scene = sinew_scene_read(&def, &error);
+    if (!scene)
+        fail_msg("%s", error.text);
+    assert_string_equal(sinew_scene_name(scene), "nowhere");
+    assert_int_equal(sinew_scene_body(scene, "a").index, 0);
+    assert_int_equal(sinew_scene_body(scene, "b").index, 1);
+    assert_int_equal(sinew_scene_body(scene, "c").index, -1);
+    assert_string_equal(sinew_body_name(sinew_scene_world(scene), sinew_scene_body(scene, "b")), "b");
+    sinew_scene_destroy(scene);
+    def.text_size = strlen(text);
+    assert_null(sinew_scene_read(&def, &error));
+    assert_non_null(strstr(error.text, "nowhere.json:3:"));
+    def.path = NULL;
+    def.text = "{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"box\"}}]}";
+    def.text_size = strlen(def.text);
+    scene = sinew_scene_read(&def, NULL);
+    assert_string_equal(sinew_scene_name(scene), "scene");
+    sinew_scene_destroy(scene);
+    def.text_size = 0;
+    assert_null(sinew_scene_read(&def, &error));
+    assert_int_equal(error.status, SINEW_ERROR_FORMAT);
+}
+
 static void test_nearest_name(void **state)
 {
     (void)state;
@@ -905,6 +944,7 @@ int main(void)
         cmocka_unit_test(test_spin_has_no_momentum),
         cmocka_unit_test(test_couplings_join_what_is_near),
         cmocka_unit_test(test_element_values_from_a_file),
+        cmocka_unit_test(test_text_in_memory),
         cmocka_unit_test(test_nearest_name),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_published_schema_is_the_readers),

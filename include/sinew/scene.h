@@ -21,18 +21,24 @@ typedef struct sinew_scene sinew_scene;
 typedef struct sinew_scene_def {
     uint32_t cookie;
     sinew_allocator allocator;   /* for the scene, its meshes and its world */
-    const char *path;            /* of the JSON file; meshes it names are relative to its folder */
+    const char *path;            /* of the JSON file; meshes it names are relative to its folder. With `text` it need
+                                    not be there: it names the scene in messages and the folder; NULL: "scene", in
+                                    the current one */
+    const char *text;            /* [text_size] the scene itself in place of the file; NULL: the file is read */
+    size_t text_size;            /* bytes, without a 0 at the end */
     const char *const *settings; /* [setting_count] "key.path=value" in place of what the file says, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
 } sinew_scene_def;
 
 SINEW_API sinew_scene_def sinew_default_scene_def(void);
-/* NULL on failure; the error names file, line, what is wrong and what would be right. */
+/* NULL on failure; the error names file (or the text's path), line, what is wrong and what would be right. */
 SINEW_API sinew_scene *sinew_scene_read(const sinew_scene_def *def, sinew_error *error);
 SINEW_API void sinew_scene_destroy(sinew_scene *scene); /* and its world */
 
 SINEW_API sinew_world *sinew_scene_world(sinew_scene *scene);
+/* The body that the scene gives this name; index -1: none. As sinew_world_body_by_name(). */
+SINEW_API sinew_body sinew_scene_body(const sinew_scene *scene, const char *name);
 SINEW_API const char *sinew_scene_name(const sinew_scene *scene);
 SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to look for */
 SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
@@ -45,8 +51,6 @@ SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
  * bytes with the 0 at the end (text may be NULL when size is 0) and returns how many the whole takes without it;
  * 0 when out of memory. */
 SINEW_API size_t sinew_scene_schema(char *text, size_t size);
-/* For "did you mean": the one of `names` [count] most like `word`, NULL when none is near. */
-SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
 
 /* ---- Cache --------------------------------------------------------------------------------- */
 

@@ -142,6 +142,9 @@ typedef struct sinew_world_def {
     int32_t thread_count;    /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
     sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's own, which is asked
                                 for thread_count - 1 tasks at a time */
+    bool balance; /* true: each step is followed by its energy balance (sinew_world_balance) and keeps residual
+                     and reactions (sinew_world_field): 16 numbers a particle, three evaluations more. Default
+                     false. Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 
@@ -168,6 +171,7 @@ typedef struct sinew_body_def {
     const sinew_real *masses;     /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
     const sinew_real *positions;  /* m [3 * vertex_count] where it starts; NULL: at rest */
     const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
+    const char *name;             /* copied; no other body of the world has it. NULL: none */
     int32_t spare; /* particle numbers kept free behind the body's, for vertices that are added later; 0 */
 } sinew_body_def;
 
@@ -176,6 +180,30 @@ SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_d
 /* Takes a body out of a running world, together with the energies and pins that are on it alone. Refuses, naming it,
  * where an energy or pins are on other bodies too. Nothing of the others changes: neither ids nor particle numbers. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
+
+/* Vertices for a body that is in the world already: copies of its own, as tearing needs them, or others. */
+typedef struct sinew_vertices_def {
+    uint32_t cookie;
+    int32_t count;                /* >= 1 */
+    const int32_t *copies_of;     /* [count] vertices of the body, in place of what is NULL below; NULL: no copies */
+    const sinew_real *rest;       /* m [3 * count]; NULL: as the original */
+    const sinew_real *positions;  /* m [3 * count]; NULL: as the original, else at rest */
+    const sinew_real *velocities; /* m/s [3 * count]; NULL: as the original, else zero */
+    const sinew_real *masses;     /* kg [count]; NULL: a vertex and its copies get equal parts of its mass */
+} sinew_vertices_def;
+
+SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
+/* The body's mesh gets them behind its others, the first being *first_vertex (may be NULL), and no cells that use them;
+ * energies and pins keep their elements. They are free and without forces. A body that has no spare numbers, and others
+ * behind it, moves to other particle numbers: sinew_body_first_particle() tells. Everything inside follows, vertex
+ * numbers and ids stay. */
+SINEW_API sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const sinew_vertices_def *def,
+                                               int32_t *first_vertex, sinew_error *error);
+/* Other cells for a body: those of a mesh of as many vertices, whose positions are not looked at. What is drawn and
+ * what energies without a list of elements act on from now on; masses and the energies that are there stay. */
+SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh,
+                                           sinew_error *error);
+
 /* Places of bodies, those of removed ones included; which body is at one of them, index -1: its body was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t place);
@@ -290,8 +318,9 @@ typedef struct sinew_energy_def {
     sinew_real parameters[SINEW_PARAMETER_MAX];                /* for every element, as sinew_energy_info says */
     const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] each in place of the above, or NULL */
     int32_t element_count;                                     /* of `elements`; ignored when that is NULL */
-    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every tet or edge of the body, or (vertex)
-                                   every vertex. Edges: the mesh's own, or of all cells when it has none. PAIR needs it */
+    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the energy's stencil that
+                                   the body has. Edges: the mesh's own, or of all cells when it has none; triangles
+                                   and hinges: its own, or of the surface of its tets. PAIR needs it */
     const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
@@ -299,6 +328,10 @@ typedef struct sinew_energy_def {
     bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
+    /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
+    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; solvers that
+                  minimise refuse it. Residual and gap are still those of the energy with its parameters */
+    sinew_real pbd_stiffness; /* pbd: how much of each correction is made, in (0, 1]; 0: as the solver says */
 } sinew_energy_def;
 
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
@@ -358,6 +391,9 @@ SINEW_API sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def
 /* Where the pinned particles are at the end of the coming step, [3 * vertex_count]. Replaces its motion. */
 SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets,
                                              sinew_error *error);
+/* Other key frames for its base points (those of the def, or last set); NULL: they stand still there. */
+SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
+                                            sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
 
 /* ---- Solver -------------------------------------------------------------------------------- */
@@ -475,16 +511,191 @@ SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_rea
  * colours (may be NULL) [particle_count] receives the colour of each particle, -1 where it has none. */
 SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours);
 
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+SINEW_API sinew_body sinew_world_body_by_name(const sinew_world *world, const char *name); /* index -1: none has it */
+SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body); /* "" without one; until removed */
+
+/* ---- Settings of a running world ------------------------------------------------------------ */
+
+/* What the def began with, as it is now. The setters refuse what the def would be refused for, and the world stays as
+ * it was. Gravity, damping and forces take effect with the next step and need no set-up; a new time step or solver
+ * makes the next step set up what depends on it. */
+SINEW_API sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error);
+SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]); /* m/s2 */
+SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
+SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* 1/s */
+SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* h, s */
+SINEW_API bool sinew_world_quasistatic(const sinew_world *world);        /* cannot be changed */
+SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);      /* cannot be changed */
+SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world); /* to change and to set again */
+/* External forces (N) of particles `first` .. `first + count - 1`, as they were set; f [3 * count]. */
+SINEW_API sinew_status sinew_world_get_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *f);
+
+/* Parameters of a def by the names that scene files use: "young", "linear". A name that the energy or solver does not
+ * have (the text names the nearest) or a value out of its range is SINEW_ERROR_DATA, and the def stays as it was.
+ * Solvers also take "iterations", "tolerance", "time_budget", "gap_every", "measure" and "record". A word sets the
+ * parameters that have choices: "cg" of "direct|cg". */
+SINEW_API sinew_status sinew_energy_def_set(sinew_energy_def *def, const char *name, double value, sinew_error *error);
+SINEW_API sinew_status sinew_energy_def_set_word(sinew_energy_def *def, const char *name, const char *word,
+                                                 sinew_error *error);
+SINEW_API sinew_status sinew_solver_def_set(sinew_solver_def *def, const char *name, double value, sinew_error *error);
+SINEW_API sinew_status sinew_solver_def_set_word(sinew_solver_def *def, const char *name, const char *word,
+                                                 sinew_error *error);
+
+/* Positions without a copy. They lie in an order of the world's own: coordinate c of particle i is
+ * q[stride * inside[i] + c]. The pointers are valid as long as sinew_world_shape_version() stays the same and
+ * the world is not destroyed; the coordinates change with every step and every call that sets positions. */
+typedef struct sinew_positions_view {
+    const sinew_real *q;   /* m */
+    int32_t stride;        /* reals from one point to the next */
+    const int32_t *inside; /* [particle_count] where each particle's point is; negative: there is no particle */
+    int32_t particle_count;
+} sinew_positions_view;
+
+SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *world);
+
+/* ---- Attach --------------------------------------------------------------------------------- */
+
+/* Vertices of one body joined to the nearest places of another, where these are near enough: on its surface
+ * (triangles; without them edges; without both vertices), or at its vertices. What scenes have as "within". */
+typedef struct sinew_attach_def {
+    uint32_t cookie;
+    sinew_body from, to;     /* vertices of `from` go to places of `to`; may be the same */
+    int32_t vertex_count;    /* of `vertices` */
+    const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
+    double distance;         /* m, >= 0: farther ones are not joined */
+    bool to_vertices;        /* true: only vertices of `to` are places */
+    bool now;                /* true: distances are those of the bodies as they are; else of their rest shapes */
+    sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */
+    sinew_energy_def energy; /* over pairs, with its parameters; elements, weights and normals are the call's */
+} sinew_attach_def;
+
+SINEW_API sinew_attach_def sinew_default_attach_def(void); /* energy: weak */
+/* Makes one energy of all pairs. Refuses, with the smallest distance, when none is near enough. */
+SINEW_API sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_def *def, sinew_error *error);
+
+/* ---- Surface -------------------------------------------------------------------------------- */
+
+/* What there is to draw, in particle numbers: the boundary of the tetrahedra, or the triangles of bodies without
+ * tetrahedra, outward where they have an outside; and the edges of bodies that have neither. Body after body, each in
+ * the order of sinew_mesh_surface(). It depends on meshes and energies, not on positions: it stays the same as
+ * long as sinew_world_shape_version() does and no energy is added or removed. */
+typedef struct sinew_surface {
+    int32_t triangle_count;  /* room in the arrays before the call, how many there are after it */
+    int32_t *triangles;      /* [3 * triangle_count] particles, or NULL */
+    sinew_body *bodies;      /* [triangle_count] or NULL */
+    sinew_energy *materials; /* [triangle_count] or NULL: the first energy over the tetrahedron behind each; index -1:
+                                none acts on it, or there is no tetrahedron */
+    int32_t edge_count;
+    int32_t *edges;          /* [2 * edge_count] particles, or NULL */
+    sinew_body *edge_bodies; /* [edge_count] or NULL */
+} sinew_surface;
+
+/* With a zeroed struct it only counts; with arrays of those sizes it fills them. SINEW_ERROR_DATA: there is too little
+ * room; the counts then say how much it takes. */
+SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surface, sinew_error *error);
+
+/* ---- Fields --------------------------------------------------------------------------------- */
+
+/* Numbers of each particle, or of each element of an energy. */
+typedef enum sinew_field_kind {
+    /* Of particles, 3 numbers each (sinew_world_field). */
+    SINEW_FIELD_FORCE = 0, /* N: elastic and external force as the state is now, at pins too */
+    SINEW_FIELD_RESIDUAL,  /* N: grad g of the last step where it ended, as sinew_world_objective() would give it for
+                              that step: zero where forces and inertia balance. Its norm is the step's residual. Zero
+                              at pins. Quasistatic: minus the force as the state is now */
+    SINEW_FIELD_REACTION,  /* N: force that its pin exerted on each particle in the last step, so that it moved as
+                              prescribed: M (u - w) / h - elastic - external force, u being its velocity over the step
+                              and w the damped one before. Quasistatic: minus the force as the state is now. Zero
+                              where nothing is pinned */
+    /* Of elements (sinew_energy_field). */
+    SINEW_FIELD_DETERMINANT, /* 1 number a tet, det F: how many times its rest volume it has; <= 0: inside out */
+    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F */
+    SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where
+                                det F is 0, not a number where the energy is infinite */
+    SINEW_FIELD_ENERGY,      /* 1 number an element: J/m3 of rest volume for tets, J for all others */
+    SINEW_FIELD_COUNT
+} sinew_field_kind;
+
+typedef struct sinew_field_info {
+    const char *name; /* e.g. "von_mises" */
+    const char *unit;
+    const char *summary;     /* one line */
+    int32_t component_count; /* numbers for each particle or element */
+    bool of_elements;        /* of elements; else of particles */
+} sinew_field_info;
+
+SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field); /* NULL out of range */
+SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT when unknown */
+
+/* A field of the particles `first` .. `first + count - 1`, out [3 * count]. Residual and reaction of a dynamic world
+ * need `balance` of its def (SINEW_ERROR_UNSUPPORTED without) and a step (SINEW_ERROR_DATA). A field of elements is
+ * SINEW_ERROR_UNSUPPORTED. May allocate; load steps and targets are those of sinew_world_measure(). */
+SINEW_API sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
+                                         sinew_real *out, sinew_error *error);
+/* A field of the elements of an energy as the state is now: values[element][component]. *count says how many numbers
+ * there are, also when `capacity` is too small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED for fields that its elements
+ * do not have. */
+SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energy, sinew_field_kind field,
+                                          int32_t capacity, sinew_real *values, int32_t *count, sinew_error *error);
+
+/* ---- Balance of a step ---------------------------------------------------------------------- */
+
+/* Where the energy of the last step came from and went, J. In the energy E = kinetic + elastic + gravity
+ *
+ *     E after - E before = pins + forces + targets - lost_integrator - lost_damping - lost_solver + unaccounted
+ *
+ * Each number is computed by itself; unaccounted is what is then left over: round-off. What is changed between two
+ * steps (parameters, targets that are set, gravity) belongs to neither: E before is not E after of the step before. */
+typedef struct sinew_balance {
+    double kinetic[2];      /* before and after the step */
+    double elastic[2];      /* all energies, targets where they were and where they are */
+    double gravity[2];      /* potential, zero at the origin; with load_steps of the part that acts in this step */
+    double pins;            /* work of the pins on the particles: reaction times way */
+    double forces;          /* work of the forces that were set */
+    double targets;         /* work of targets of position energies that a motion moved, done at the step's start */
+    double lost_integrator; /* by implicit Euler, also when solved exactly: 1/2 |u - w|^2 in the metric of the masses, u
+                               the velocity of the step and w the (damped) one before, and the part of the elastic
+                               energy that its tangent at the end of the step does not see, >= 0 where it is convex */
+    double lost_damping;    /* by the world's damping */
+    double lost_solver;     /* because it stopped before the residual was zero: minus residual times way; and, where it
+                               gives velocities of its own (substeps), what these hold less than the step's. < 0: it put
+                               energy in */
+    double unaccounted;     /* round-off */
+} sinew_balance;
+
+/* SINEW_ERROR_UNSUPPORTED without `balance` of the world's def, SINEW_ERROR_DATA before the first step, after one that
+ * failed, or when bodies came or went since. */
+SINEW_API sinew_status sinew_world_balance(const sinew_world *world, sinew_balance *balance, sinew_error *error);
+
 /* ---- State --------------------------------------------------------------------------------- */
 
 /* Everything that changes while stepping: positions, velocities, forces, targets, time, what the solver remembers from
  * step to step, and the note. A world built the same way that loads it goes on with the same bits. The blob is made of
  * tagged sections with checksums (docs/runs.md) and may come from anywhere: one that is damaged, of another version or
- * precision, or whose bodies, targets or pins are not as large as the world's is refused, and the world stays as it
- * was. */
+ * precision, or whose bodies, targets or pins are not as many, at the same places and as large as the world's is
+ * refused, and the world stays as it was. Generations of ids are not asked for, as a world that is built again has its
+ * own. */
 SINEW_API size_t sinew_world_state_size(const sinew_world *world);
 SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size);
 SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
+/* How it went with the bodies, the energies that have targets, or the pins of a world and a state. */
+typedef struct sinew_restored {
+    int32_t taken;   /* are as they were in the state */
+    int32_t kept;    /* are not in the state, or had another number of points: left as they are */
+    int32_t dropped; /* of the state that are not in the world any more, or not with that number of points */
+} sinew_restored;
+typedef struct sinew_restore_report {
+    sinew_restored bodies, targets, pins;
+} sinew_restore_report;
+
+/* Undo in a world that has changed: what is still there, by id, and has as many vertices goes back to where it was in
+ * the state; the rest of the world is left alone, and report (may be NULL) tells how many of each. The time and the
+ * count of steps are the state's, as targets move with time; the note is left alone; what the solver remembers is taken
+ * where all fits, otherwise it begins anew. Refuses a state that is damaged, and the world stays as it was. */
+SINEW_API sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, size_t size,
+                                                 sinew_restore_report *report, sinew_error *error);
 /* Whether the state belongs to a world like this one: SINEW_ERROR_DATA names the first difference in time step,
  * gravity, solver, meshes, energies, pins ("energies.0.neo_hookean.young was 100000, is 1e+06"). load does not ask. */
 SINEW_API sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size,

@@ -64,6 +64,9 @@ typedef struct sinew_error {
 /* Short name of a status, e.g. "data". Never NULL. */
 SINEW_API const char *sinew_status_name(sinew_status status);
 
+/* For "did you mean": the one of `names` [count] most like `word`, NULL when none is near. */
+SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
+
 /* Called on a caller's mistake (null pointer, bad id). The call then returns NULL, an error status or
  * does nothing. The default handler does nothing. This hook is the only process-wide setting. */
 typedef void sinew_assert_handler(const char *condition, const char *file, int line, void *context);

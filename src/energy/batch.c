@@ -209,12 +209,11 @@ void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *
 void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
-    const bool off = sinew_batch_is_off(batch, element);
     for (size_t d = 0; d < D; d++)
         batch->data[(place / W * D + d) * W + place % W] = data[d];
     if (batch->switchable)
         batch->on_weight[element] = data[0];
-    if (off)
+    if (sinew_batch_is_off(batch, element))
         batch->data[place / W * D * W + place % W] = 0;
     batch->version++;
 }

@@ -38,12 +38,14 @@ typedef struct sinew_batch {
     int32_t *place;    /* [element_count] group * W + lane of each of the caller's elements */
     int32_t *particle; /* [slot_count] */
     sinew_chunk *chunks;
-    bool transient;        /* its elements are in no factor and no fixed colouring (objective.h) */
-    uint32_t version;      /* changes whenever data do */
-    bool switchable;       /* the next three are there */
-    int32_t off_count;     /* elements that are switched off */
-    uint8_t *off;          /* [element_count] 1 where one is */
-    sinew_real *on_weight; /* [element_count] weights as they are while switched on */
+    bool hard;                /* constraints without compliance (sinew_energy_def) */
+    sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the solver's own */
+    bool transient;           /* its elements are in no factor and no fixed colouring (objective.h) */
+    uint32_t version;         /* changes whenever data do */
+    bool switchable;          /* the next three are there */
+    int32_t off_count;        /* elements that are switched off */
+    uint8_t *off;             /* [element_count] 1 where one is */
+    sinew_real *on_weight;    /* [element_count] weights as they are while switched on */
     size_t vertex_room, data_room, element_room, place_room, particle_room, chunk_room, off_room, on_room; /* bytes */
 } sinew_batch;
 

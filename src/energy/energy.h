@@ -144,6 +144,9 @@ typedef struct sinew_element {
     const sinew_real *weights;    /* PAIR: [8] signed: first point's weights, then minus the second point's */
     const sinew_real *normal;     /* PAIR: unit vector */
     const sinew_real *target;     /* VERTEX: [3] m */
+    double *size;                 /* NULL, or where energies with `keeps_size` leave a number of the rest shape ... */
+    bool rest_known; /* ... and find it again: data hold what an earlier `prepare` made of the rest shape, which is not
+                        given; only the parameters are new */
 } sinew_element;
 
 typedef struct sinew_energy_ops {
@@ -153,6 +156,7 @@ typedef struct sinew_energy_ops {
     int32_t target_slot; /* data[target_slot .. +2] is the target (VERTEX), or -1 */
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is the same after every rigid motion */
     bool barrier;        /* psi is +inf at some finite x */
+    bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 
     /* Required. */
 

@@ -27,7 +27,7 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
     double frame[9];
     const char *refusal = sinew_tet_prepare(element, lame_mu(element->parameters), data, frame);
     data[TET_MATERIAL + RATIO] = (sinew_real)lame_ratio(element->parameters);
-    for (int i = 0; !refusal && i < 9; i++)
+    for (int i = 0; !refusal && !element->rest_known && i < 9; i++)
         data[TET_MATERIAL + FRAME + i] = (sinew_real)frame[i];
     return refusal;
 }

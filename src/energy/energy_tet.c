@@ -59,6 +59,10 @@ static double longest_edge(double edge[3][3])
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame)
 {
     double edge[3][3], normal[3], q[3][3];
+    if (element->rest_known) {
+        data[TET_WEIGHT] = (sinew_real)(modulus * *element->size / 6);
+        return NULL;
+    }
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             edge[a][i] = (double)element->rest[3 * (a + 1) + i] - (double)element->rest[i];
@@ -81,6 +85,8 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
         data[TET_LOWER + i] = (sinew_real)lower[i];
     for (int i = 0; frame && i < 9; i++)
         frame[i] = q[i % 3][i / 3];
+    if (element->size)
+        *element->size = fabs(det);
     return NULL;
 }
 

@@ -20,7 +20,7 @@
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
 
 #define TET_MATERIAL_OPS                                                                                               \
-    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .prepare = prepare,               \
+    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true, .prepare = prepare,               \
     .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants, .row_count = 3, \
     .reduce = material_reduce, .other_count = 3, .vertex = vertex
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene.c: a scene file to a world, in four stages: JSON to nodes with lines; settings on top; the whole checked
- * against the tables of keys; then bodies, energies, pins, forces and couplings built in the order of the file.
+ * scene.c: a scene file, or its text, to a world, in four stages: JSON to nodes with lines; settings on top; the whole
+ * checked against the tables of keys; then bodies, energies, pins, forces and couplings built in the order of the file.
  *
  * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers have files of their own).
  */
@@ -141,11 +141,6 @@ static bool build_scene(sinew_reader *reader)
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
     if (!read_texts(reader) || !create_world(reader))
         return false;
-    reader->bodies = json_object();
-    if (!reader->bodies) {
-        sinew_fail_memory(reader->error, "the names of bodies");
-        return false;
-    }
     for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
         if (!sinew_reader_body(reader, entry))
             return false;
@@ -165,13 +160,19 @@ static bool read_tree(sinew_reader *reader, const char *text, size_t size, const
     return sinew_shape_check(&reader->tree, reader->tree.root, &sinew_scene_shape);
 }
 
-sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error)
+/* def->path names the text in messages, and the folder of what it names. */
+static sinew_scene *parse_scene(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error)
 {
     sinew_error own;
     sinew_reader reader = {.allocator = sinew_allocator_or_system(&def->allocator), .error = error ? error : &own};
-    reader.path = def->path;
-    reader.tree = (sinew_tree){.allocator = reader.allocator, .path = def->path, .error = reader.error};
+    reader.path = def->path ? def->path : "scene";
+    reader.tree = (sinew_tree){.allocator = reader.allocator, .path = reader.path, .error = reader.error};
     sinew_error_clear(reader.error);
+    if (size > largest_scene) {
+        sinew_fail(reader.error, SINEW_ERROR_FORMAT,
+                   "%s: a scene file is at most 64 MiB; put meshes and lists in files", reader.path);
+        return NULL;
+    }
     sinew_scene *scene = sinew_allocate_zero(&reader.allocator, 1, sizeof *scene);
     if (!scene) {
         sinew_fail_memory(reader.error, "a scene");
@@ -183,7 +184,6 @@ sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_
         sinew_scene_destroy(scene);
         scene = NULL;
     }
-    json_decref(reader.bodies);
     sinew_tree_free(&reader.tree);
     return scene;
 }
@@ -191,21 +191,19 @@ sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_
 sinew_scene *sinew_scene_read(const sinew_scene_def *def, sinew_error *error)
 {
     bool usable = SINEW_ASSERT(def != NULL) && SINEW_ASSERT(def->cookie == SINEW_COOKIE_SCENE) &&
-                  SINEW_ASSERT(def->path != NULL) && SINEW_ASSERT(def->setting_count == 0 || def->settings != NULL);
+                  SINEW_ASSERT(def->path || def->text) &&
+                  SINEW_ASSERT(def->setting_count == 0 || def->settings != NULL);
     if (!usable) {
         sinew_fail(error, SINEW_ERROR_USAGE,
-                   "sinew_scene_read: fill the def with sinew_default_scene_def() and a path");
+                   "sinew_scene_read: fill the def with sinew_default_scene_def() and a path or a text");
         return NULL;
     }
+    if (def->text)
+        return parse_scene(def->text, def->text_size, def, error);
     sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
     size_t size;
     char *text = sinew_file_read(def->path, &allocator, &size, error);
-    sinew_scene *scene = NULL;
-    if (text && size > largest_scene)
-        sinew_fail(error, SINEW_ERROR_FORMAT, "%s: a scene file is at most 64 MiB; put meshes and lists in files",
-                   def->path);
-    else if (text)
-        scene = sinew_scene_parse(text, size, def, error);
+    sinew_scene *scene = text ? parse_scene(text, size, def, error) : NULL;
     sinew_release(&allocator, text);
     return scene;
 }
@@ -227,6 +225,11 @@ void sinew_scene_destroy(sinew_scene *scene)
 sinew_world *sinew_scene_world(sinew_scene *scene)
 {
     return SINEW_ASSERT(scene != NULL) ? scene->world : NULL;
+}
+
+sinew_body sinew_scene_body(const sinew_scene *scene, const char *name)
+{
+    return SINEW_ASSERT(scene && name) ? sinew_world_body_by_name(scene->world, name) : (sinew_body){.index = -1};
 }
 
 const char *sinew_scene_name(const sinew_scene *scene)

@@ -267,10 +267,20 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
 
 /* ---- Body ----------------------------------------------------------------------------------- */
 
+static bool check_name(sinew_reader *reader, const sinew_node *name)
+{
+    const sinew_body other = sinew_world_body_by_name(reader->scene->world, sinew_node_text(name));
+    return other.index < 0 || sinew_tree_fail(&reader->tree, name, "bodies[%d] has the same name", other.index);
+}
+
 static bool create_body(sinew_reader *reader, const sinew_node *node, const sinew_mesh *mesh, sinew_body *body)
 {
+    const sinew_node *name = sinew_node_get(node, "name");
     sinew_body_def def = sinew_default_body_def();
+    if (name && !check_name(reader, name))
+        return false;
     def.mesh = mesh;
+    def.name = sinew_node_text(name);
     sinew_real *masses = NULL, *positions = NULL;
     bool good =
         read_mass(reader, node, &def, &masses) && read_start(reader, sinew_node_get(node, "initial"), mesh, &positions);
@@ -285,25 +295,13 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     return good;
 }
 
-static bool name_body(sinew_reader *reader, const sinew_node *node, sinew_body body)
-{
-    const sinew_node *name = sinew_node_get(node, "name");
-    const json_t *other = name ? json_object_get(reader->bodies, sinew_node_text(name)) : NULL;
-    if (other)
-        return sinew_tree_fail(&reader->tree, name, "bodies[%d] has the same name", (int)json_integer_value(other));
-    if (!name || json_object_set_new(reader->bodies, sinew_node_text(name), json_integer(body.index)) == 0)
-        return true;
-    sinew_fail_memory(reader->error, "the names of bodies");
-    return false;
-}
-
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
 {
     sinew_mesh *mesh = sinew_reader_mesh(reader, node);
     sinew_body body = {.index = -1};
     bool good = mesh && create_body(reader, node, mesh, &body);
     sinew_mesh_destroy(mesh);
-    if (!good || !name_body(reader, node, body))
+    if (!good)
         return false;
     const sinew_mesh *kept = sinew_body_mesh(reader->scene->world, body);
     const sinew_node *initial = sinew_node_get(node, "initial"), *energies = sinew_node_get(node, "energies");

@@ -13,18 +13,6 @@
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-int32_t sinew_word_index(const char *word, const char *choices)
-{
-    size_t length = strlen(word);
-    for (int32_t index = 0; choices; index++) {
-        const char *end = choices + strcspn(choices, "|");
-        if ((size_t)(end - choices) == length && strncmp(choices, word, length) == 0)
-            return index;
-        choices = *end ? end + 1 : NULL;
-    }
-    return -1;
-}
-
 /* Writes a|b|c as "a, b, c". */
 static void write_choices(const char *choices, char *text, size_t size)
 {

@@ -20,6 +20,14 @@ void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *para
     }
 }
 
+void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
+{
+    const sinew_node *hard = sinew_node_get(node, "hard"), *stiffness = sinew_node_get(node, "pbd_stiffness");
+    def->hard = hard && json_is_true(hard->value);
+    if (stiffness)
+        def->pbd_stiffness = (sinew_real)sinew_node_number(stiffness);
+}
+
 /* The cells of a body that an energy may act on. */
 typedef struct cell_view {
     const sinew_stencil_row *row;
@@ -143,5 +151,6 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
     def.transient = false; /* elements of a scene stay */
     def.body = body;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
+    sinew_reader_manner(node, &def);
     return add_energy(reader, node, info, &def);
 }

@@ -130,6 +130,19 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
         fields[count++] =
             (sinew_field){.name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &motion_shape};
+    if (info->capabilities & SINEW_CAN_CONSTRAINT) {
+        fields[count++] = (sinew_field){
+            .name = "hard", .forms = BOOLEAN, .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say"};
+        fields[count++] =
+            (sinew_field){.name = "pbd_stiffness",
+                          .forms = NUMBER,
+                          .meaning = "pbd: how much of each correction is made; as the solver says unless "
+                                     "given",
+                          .unit = "",
+                          .minimum = 0,
+                          .maximum = 1,
+                          .open_minimum = true};
+    }
     return count;
 }
 

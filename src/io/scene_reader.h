@@ -25,11 +25,7 @@ typedef struct sinew_reader {
     sinew_error *error; /* never NULL */
     const char *path;   /* of the scene file; what it names is relative to its folder */
     sinew_scene *scene;
-    json_t *bodies; /* names of bodies, each with its number; owned */
 } sinew_reader;
-
-/* Reads a scene from memory; def->path is used for messages and for the folder of meshes. */
-sinew_scene *sinew_scene_parse(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error);
 
 /* A block of count * size bytes, or NULL with the error set. */
 void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
@@ -75,5 +71,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
 /* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values);
+/* How constraint solvers take an energy: "hard" and "pbd_stiffness". */
+void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def);
 
 #endif

@@ -6,11 +6,9 @@
 #ifndef SINEW_SCENE_SHAPE_H
 #define SINEW_SCENE_SHAPE_H
 
+#include "base/words.h"
 #include "io/scene_tree.h"
 #include "sinew/sinew.h"
-
-/* In the order of sinew_measure. */
-#define SINEW_MEASURE_WORDS "nothing|residual|gap"
 
 /* The forms that a value may take; a field may allow several. */
 enum {
@@ -79,7 +77,5 @@ double sinew_node_number(const sinew_node *node);
 int32_t sinew_node_integer(const sinew_node *node);
 const char *sinew_node_text(const sinew_node *node); /* NULL when it is none */
 void sinew_node_vector(const sinew_node *node, sinew_real vector[3]);
-/* The number of a word in "a|b|c", -1 when it is none of them. */
-int32_t sinew_word_index(const char *word, const char *choices);
 
 #endif

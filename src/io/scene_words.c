@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene_words.c: the table of units and the edit distance behind "did you mean".
+ * scene_words.c: the table of units, and numbers in front of them.
  */
 #include "io/scene_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sinew/scene.h"
 
 /* The SI unit of a dimension comes first; names are unique over the table. */
 static const sinew_unit units[] = {
@@ -128,45 +126,4 @@ const char *sinew_split_number(const char *text, locale_t locale, double *number
     if (stop != end)
         return NULL; /* strtod knows more numbers (0x1p3) than JSON */
     return end + strspn(end, " ");
-}
-
-/* Edit distance (insert, delete, replace, swap of neighbours) by the usual table, three rows of it kept. */
-static int32_t edit_distance(const char *a, const char *b)
-{
-    enum {
-        LONGEST = 63
-    };
-    size_t n = strlen(a), m = strlen(b);
-    if (n > LONGEST || m > LONGEST)
-        return LONGEST;
-    int32_t rows[3][LONGEST + 1];
-    for (size_t j = 0; j <= m; j++)
-        rows[0][j] = (int32_t)j;
-    for (size_t i = 1; i <= n; i++) {
-        int32_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        row[0] = (int32_t)i;
-        for (size_t j = 1; j <= m; j++) {
-            int32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            best = last[j] + 1 < best ? last[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[n % 3][m];
-}
-
-const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count)
-{
-    const char *nearest = NULL;
-    int32_t best = (int32_t)(strlen(word) + 2) / 3 + 1;
-    for (int32_t i = 0; i < count; i++) {
-        int32_t distance = edit_distance(word, names[i]);
-        if (distance < best) {
-            best = distance;
-            nearest = names[i];
-        }
-    }
-    return nearest;
 }

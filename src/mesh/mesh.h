@@ -45,6 +45,10 @@ extern const int32_t sinew_tet_edges[6][2];
 /* Its tetrahedra, triangles and edges, in this order, as lists for topology.h. */
 void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3]);
 
+/* sinew_mesh_surface(), and which tetrahedron each triangle bounds: *owners [triangle_count], to be released with the
+ * mesh's allocator; NULL where the mesh has no tetrahedra or on failure. owners may be NULL. */
+sinew_mesh *sinew_mesh_surface_owned(const sinew_mesh *mesh, int32_t **owners, sinew_error *error);
+
 /* (b-a) x (c-a) . (d-a) / 6, m3, in double. */
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4]);
 

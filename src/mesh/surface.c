@@ -27,7 +27,8 @@ static void mark_boundary(void *context, const int32_t *vertices, const sinew_pa
     b->count++;
 }
 
-static void write_boundary(const sinew_mesh *mesh, const boundary *b, int32_t *triangles)
+/* owners [count] receives the tetrahedron of each triangle unless NULL. */
+static void write_boundary(const sinew_mesh *mesh, const boundary *b, int32_t *triangles, int32_t *owners)
 {
     for (int32_t t = 0; t < mesh->tet_count; t++) {
         const int32_t *tet = mesh->tets + 4 * (size_t)t;
@@ -39,6 +40,8 @@ static void write_boundary(const sinew_mesh *mesh, const boundary *b, int32_t *t
             triangles[1] = tet[sinew_tet_faces[i][inverted ? 2 : 1]];
             triangles[2] = tet[sinew_tet_faces[i][inverted ? 1 : 2]];
             triangles += 3;
+            if (owners)
+                *owners++ = t;
         }
     }
 }
@@ -54,7 +57,15 @@ static sinew_mesh *surface_allocate(const sinew_mesh *mesh, int64_t triangle_cou
     return surface;
 }
 
-static sinew_mesh *boundary_of_tets(const sinew_mesh *mesh, sinew_error *error)
+static bool allocate_owners(const sinew_mesh *mesh, int64_t count, int32_t **owners, sinew_error *error)
+{
+    *owners = sinew_allocate(&mesh->allocator, (size_t)count, sizeof **owners);
+    if (!*owners)
+        sinew_fail_memory(error, "the surface of a mesh");
+    return *owners != NULL;
+}
+
+static sinew_mesh *boundary_of_tets(const sinew_mesh *mesh, int32_t **owners, sinew_error *error)
 {
     boundary b = {.faces = sinew_allocate_zero(&mesh->allocator, (size_t)mesh->tet_count, 1)};
     if (!b.faces) {
@@ -65,21 +76,32 @@ static sinew_mesh *boundary_of_tets(const sinew_mesh *mesh, sinew_error *error)
     sinew_elements tets = {mesh->tets, mesh->tet_count, 4};
     if (sinew_visit_facets(&mesh->allocator, mesh->vertex_count, &tets, mark_boundary, &b, error) == SINEW_OK)
         surface = surface_allocate(mesh, b.count, error);
+    if (surface && owners && !allocate_owners(mesh, b.count, owners, error)) {
+        sinew_mesh_destroy(surface);
+        surface = NULL;
+    }
     if (surface)
-        write_boundary(mesh, &b, surface->triangles);
+        write_boundary(mesh, &b, surface->triangles, owners ? *owners : NULL);
     sinew_release(&mesh->allocator, b.faces);
     return surface;
 }
 
 sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *error)
 {
+    return sinew_mesh_surface_owned(mesh, NULL, error);
+}
+
+sinew_mesh *sinew_mesh_surface_owned(const sinew_mesh *mesh, int32_t **owners, sinew_error *error)
+{
     sinew_error_clear(error);
+    if (owners)
+        *owners = NULL;
     if (!SINEW_ASSERT(mesh)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "mesh: the surface of no mesh");
         return NULL;
     }
     if (mesh->tet_count > 0)
-        return boundary_of_tets(mesh, error);
+        return boundary_of_tets(mesh, owners, error);
     sinew_mesh *surface = surface_allocate(mesh, mesh->triangle_count, error);
     if (surface)
         memcpy(surface->triangles, mesh->triangles, 3 * (size_t)mesh->triangle_count * sizeof *mesh->triangles);

@@ -132,6 +132,8 @@ static sinew_status newton_refresh(sinew_solve *s, uint32_t changed, sinew_error
 {
     sinew_newton *n = s->memory;
     n->linearised = false;
+    /* Directions are zero at pins, also at those that were free before. */
+    memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
     if (!n->linear->assembled || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
         return SINEW_OK;
     n->linear->release(s, n);

@@ -52,25 +52,43 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static const sinew_sweeping_parts one_part = {.count = 1};
 
+/* 1 - (1 - k)^exponent of a stiffness k is made of each sweep's corrections. */
+static double pbd_exponent(const sinew_solve *s)
+{
+    return s->def.parameters[RULE] > 0 && s->def.iterations > 0 ? 1.0 / s->def.iterations : 1;
+}
+
 static sinew_constrain_kernel pbd_kernel(const sinew_solve *s)
 {
+    const double exponent = pbd_exponent(s);
     double k = (double)s->def.parameters[STIFFNESS];
     if (s->def.parameters[RULE] > 0 && s->def.iterations > 0)
-        k = 1 - pow(1 - k, 1.0 / s->def.iterations);
+        k = 1 - pow(1 - k, exponent);
     return (sinew_constrain_kernel){.stiffness = (sinew_real)k,
                                     .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
+}
+
+static void take_exponent(sinew_solve *s)
+{
+    ((sinew_sweeping *)s->memory)->sweep.stiffness_exponent = pbd_exponent(s);
 }
 
 static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
 {
     const sinew_constrain_kernel how = pbd_kernel(s);
-    return sinew_sweeping_prepare(s, &how, &one_part, error);
+    const sinew_status status = sinew_sweeping_prepare(s, &how, &one_part, error);
+    if (status == SINEW_OK)
+        take_exponent(s);
+    return status;
 }
 
 static sinew_status pbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     const sinew_constrain_kernel how = pbd_kernel(s);
-    return sinew_sweeping_refresh(s, &how, &one_part, changed, error);
+    const sinew_status status = sinew_sweeping_refresh(s, &how, &one_part, changed, error);
+    if (status == SINEW_OK)
+        take_exponent(s);
+    return status;
 }
 
 const sinew_solver_ops sinew_solver_pbd = {

@@ -118,6 +118,9 @@ const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind);
 
 /* Checks the def against its solver's descriptors. */
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error);
+/* Refuses an energy that the solver cannot take, or cannot take as hard constraints, and says who can. */
+sinew_status sinew_solver_check_energy(sinew_solver_kind solver, sinew_energy_kind energy, bool hard,
+                                       sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
 /* The driver. prepare allocates; run does not. */

@@ -106,6 +106,20 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     return false;
 }
 
+sinew_status sinew_solver_check_energy(sinew_solver_kind solver, sinew_energy_kind energy, bool hard,
+                                       sinew_error *error)
+{
+    char why[sizeof error->text];
+    if (!sinew_solver_accepts(solver, energy, why, sizeof why))
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
+    if (!hard || table[solver]->info.needs & SINEW_CAN_CONSTRAINT)
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "%s cannot keep %s hard: it minimises an energy, and a hard one is infinite off its constraints; "
+                      "use xpbd, xpbd-qs or pbd, or a large stiffness",
+                      table[solver]->info.name, sinew_get_energy_info(energy)->name);
+}
+
 /* Rows of a record are counted in 32 bits, one more than iterations. */
 static const int32_t iterations_max = 1000000000;
 

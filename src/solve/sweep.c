@@ -4,6 +4,7 @@
  */
 #include "solve/sweep.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/phases.h"
@@ -13,12 +14,28 @@
 #define PHASE_GROUPS    32  /* on average; below, threads would spend more time on meeting than on work */
 #define SLICE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
 
+/* `how`, as far as the batch's energy does not say otherwise. A hard one is taken as PBD takes all. */
+static sinew_constrain_kernel batch_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                           const sinew_constrain_kernel *how)
+{
+    sinew_constrain_kernel kernel = *how;
+    const double k = (double)b->source->pbd_stiffness;
+    if (k > 0 && sweep->stiffness_exponent > 0)
+        kernel.stiffness = (sinew_real)(1 - pow(1 - k, sweep->stiffness_exponent)) * sweep->relaxation;
+    if (b->source->hard && how->compliance > 0) {
+        kernel.compliance = 0;
+        kernel.x_old = NULL;
+        kernel.form = SINEW_FORM_ROOT;
+    }
+    return kernel;
+}
+
 /* Groups first .. last-1 of a batch. */
 static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                        int32_t first, int32_t last)
 {
     const size_t lanes = (size_t)first * (size_t)b->width;
-    sinew_constrain_kernel kernel = *how;
+    sinew_constrain_kernel kernel = batch_manner(sweep, b, how);
     kernel.groups.count = last - first;
     kernel.groups.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
     kernel.groups.data = b->data + lanes * (size_t)b->ops->data_count;
@@ -140,8 +157,8 @@ static void move(sinew_sweep *sweep)
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation)
 {
     sinew_constrain_kernel kernel = *how;
-    if (sweep->dx)
-        kernel.stiffness *= (sinew_real)relaxation;
+    sweep->relaxation = sweep->dx ? (sinew_real)relaxation : 1;
+    kernel.stiffness *= sweep->relaxation;
     if (sweep->order == SINEW_SWEEP_COLOURED)
         run_colours(sweep, &kernel, backward);
     else

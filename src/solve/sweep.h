@@ -69,6 +69,10 @@ typedef struct sinew_sweep {
     sinew_real *dx;        /* [particle_count][4] Jacobi: changes, else NULL */
     int32_t *crowd;        /* [particle_count] Jacobi: fixed elements at each particle, else NULL */
     sinew_sweep_work work; /* of the transient batches */
+    /* Set by PBD: 1 - (1 - k)^exponent of an energy's own stiffness k is made of its corrections; 0: k is not asked for
+     */
+    double stiffness_exponent;
+    sinew_real relaxation; /* of the pass at hand: 1 but for Jacobi's */
 } sinew_sweep;
 
 /* Allocates; the objective must be built. */

@@ -65,6 +65,18 @@ static void rest_shape(const sinew_world *world, const sinew_energy_store *store
                 memcpy(rest + 3 * (size_t)a, store->rest + 3 * ((size_t)e * (size_t)n + (size_t)b), 3 * sizeof *rest);
 }
 
+static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
+{
+    return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s; see sinew mesh check", ops->info.name, e, why);
+}
+
+static void element_parameters(const sinew_energy_ops *ops, const sinew_energy_store *store, int32_t e,
+                               sinew_real *parameters)
+{
+    for (int32_t p = 0; p < ops->info.parameter_count; p++)
+        parameters[p] = store->by_element >> p & 1 ? store->each[p][e] : store->parameters[p];
+}
+
 /* data [data_count] of an element whose vertices the plan has put in the order of `particles`. */
 static sinew_status prepare_element(const sinew_world *world, const sinew_energy_ops *ops,
                                     const sinew_energy_store *store, int32_t e, const int32_t *particles,
@@ -73,13 +85,13 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     sinew_real rest[3 * SINEW_STENCIL_MAX], parameters[SINEW_PARAMETER_MAX], weights[8], normal[3];
     sinew_status status = SINEW_OK;
     rest_shape(world, store, ops->info.vertex_count, e, particles, rest);
-    for (int32_t p = 0; p < ops->info.parameter_count; p++)
-        parameters[p] = store->by_element >> p & 1 ? store->each[p][e] : store->parameters[p];
+    element_parameters(ops, store, e, parameters);
     const sinew_stencil_row *row = sinew_get_stencil(ops->info.stencil);
     sinew_element element = {.vertex_count = sinew_stencil_size(row, particles, ops->info.vertex_count),
                              .rest = rest,
                              .parameters = parameters,
-                             .target = target};
+                             .target = target,
+                             .size = ops->keeps_size ? &store->size[e] : NULL};
     if (row->takes & SINEW_TAKES_WEIGHTS) {
         status = pair_weights(ops->info.name, store->weights, e, particles, weights, error);
         element.weights = weights;
@@ -91,22 +103,48 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     if (status != SINEW_OK)
         return status;
     const char *why = ops->prepare(&element, data);
-    if (why)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s; see sinew mesh check", ops->info.name, e, why);
-    return SINEW_OK;
+    return why ? refuse(ops, e, why, error) : SINEW_OK;
 }
 
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t e,
                                         sinew_error *error)
 {
-    const sinew_energy_ops *ops = record->batch->ops;
     int32_t particles[SINEW_STENCIL_MAX];
     sinew_real data[SINEW_DATA_MAX];
     const sinew_real *target = record->targets.count > 0 ? record->targets.current + 3 * (size_t)e : NULL;
     sinew_batch_particles(record->batch, e, particles);
-    const sinew_status status = prepare_element(world, ops, &record->store, e, particles, target, data, error);
+    const sinew_status status =
+        prepare_element(world, record->batch->ops, &record->store, e, particles, target, data, error);
     if (status == SINEW_OK)
         sinew_batch_set_element(record->batch, e, data);
+    return status;
+}
+
+/* New parameters of an element that keeps the size of its rest shape. */
+static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_error *error)
+{
+    const sinew_energy_ops *ops = record->batch->ops;
+    sinew_real parameters[SINEW_PARAMETER_MAX], data[SINEW_DATA_MAX];
+    element_parameters(ops, &record->store, e, parameters);
+    sinew_batch_element(record->batch, e, data);
+    const char *why = ops->prepare(
+        &(sinew_element){.parameters = parameters, .size = &record->store.size[e], .rest_known = true}, data);
+    if (why)
+        return refuse(ops, e, why, error);
+    sinew_batch_set_element(record->batch, e, data);
+    return SINEW_OK;
+}
+
+sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error)
+{
+    const sinew_batch *batch = record->batch;
+    sinew_status status = SINEW_OK;
+    for (int32_t place = 0; status == SINEW_OK && place < batch->group_count * batch->width; place++) {
+        const int32_t e = batch->element[place];
+        if (e >= 0)
+            status = batch->ops->keeps_size ? reparametrise(record, e, error)
+                                            : sinew_energy_prepare_again(world, record, e, error);
+    }
     return status;
 }
 
@@ -147,7 +185,7 @@ static sinew_status fill_batch(const sinew_world *world, const sinew_energy_stor
     return SINEW_OK;
 }
 
-sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, const sinew_energy_store *store,
+sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error)
 {
@@ -156,7 +194,9 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
     if (!sinew_make_room(&world->allocator, &work->particles, &work->particle_room,
                          count * (size_t)ops->info.vertex_count, sizeof *work->particles) ||
         !sinew_make_room(&world->allocator, &work->data, &work->data_room, count * (size_t)ops->data_count,
-                         sizeof *work->data))
+                         sizeof *work->data) ||
+        (ops->keeps_size &&
+         !sinew_make_room(&world->allocator, &store->size, &store->size_room, count, sizeof *store->size)))
         return sinew_fail_memory(error, "the elements of an energy");
     return fill_batch(world, store, targets, work, batch, error);
 }

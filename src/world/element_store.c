@@ -123,6 +123,7 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
     sinew_release(allocator, store->weights);
     sinew_release(allocator, store->normals);
     sinew_release(allocator, store->rest);
+    sinew_release(allocator, store->size);
     for (int p = 0; p < SINEW_PARAMETER_MAX; p++)
         sinew_release(allocator, store->each[p]);
     *store = (sinew_energy_store){0};
@@ -150,6 +151,10 @@ sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_
     }
     for (int32_t p = 0; p < info->parameter_count; p++)
         origin.digest = digest_reals(origin.digest, store->each[p], count, (store->by_element >> p & 1) != 0);
+    if (record->batch->hard || record->batch->pbd_stiffness > 0) {
+        const sinew_real manner[2] = {record->batch->hard, record->batch->pbd_stiffness};
+        origin.digest = digest_reals(origin.digest, manner, 2, true);
+    }
     origin.digest = digest_reals(origin.digest, store->weights, 8 * count, store->weights != NULL);
     origin.digest = digest_reals(origin.digest, store->normals, 3 * count, store->normals_given);
     origin.digest = digest_reals(origin.digest, store->rest, 3 * n * count, store->rest_given);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "world/world_fields.h"
 
 /* ---- World ----------------------------------------------------------------------------------- */
 
@@ -31,13 +32,12 @@ static sinew_status check_world_def(const sinew_world_def *def, sinew_error *err
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_WORLD))
         return sinew_fail(error, SINEW_ERROR_USAGE, "the world def was not made by sinew_default_world_def()");
     sinew_status status = check_time_step(def->time_step, error);
+    if (status == SINEW_OK)
+        status = sinew_gravity_check(def->gravity, error);
+    if (status == SINEW_OK)
+        status = sinew_damping_check(def->damping, error);
     if (status != SINEW_OK)
         return status;
-    if (!isfinite(def->gravity[0]) || !isfinite(def->gravity[1]) || !isfinite(def->gravity[2]))
-        return sinew_fail(error, SINEW_ERROR_DATA, "gravity is not finite");
-    if (!isfinite(def->damping) || def->damping < 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "damping is %g 1/s, must be finite and at least 0",
-                          (double)def->damping);
     if (def->load_steps < 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "load_steps is %d, must be at least 0", def->load_steps);
     if (def->thread_count < 0 || def->thread_count > 1024)
@@ -81,6 +81,7 @@ void sinew_world_destroy(sinew_world *world)
     if (!world)
         return;
     const sinew_allocator allocator = world->allocator;
+    sinew_balance_release(world);
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
     for (int32_t i = 0; i < world->energy_count; i++)
@@ -88,7 +89,7 @@ void sinew_world_destroy(sinew_world *world)
     for (int32_t i = 0; i < world->pin_count; i++)
         sinew_pin_record_destroy(&allocator, &world->pins[i]);
     for (int32_t i = 0; i < world->body_count; i++)
-        sinew_mesh_destroy(world->bodies[i].mesh);
+        sinew_body_record_destroy(&allocator, &world->bodies[i]);
     void *arrays[] = {world->q,    world->v,       world->force,  world->rest,    world->q_tilde, world->f_ext,
                       world->mass, world->pinned,  world->inside, world->outside, world->bodies,  world->energies,
                       world->pins, world->batches, world->note,   world};

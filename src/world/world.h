@@ -22,6 +22,7 @@ typedef struct sinew_body_record {
     int32_t room;         /* >= count: numbers that the run has */
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
+    char *name; /* NULL: none */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -37,7 +38,8 @@ typedef struct sinew_energy_store {
     sinew_real *weights;                   /* [count][8] as given, where the stencil takes them */
     sinew_real *normals;                   /* [count][3] as given, where normals_given */
     sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
-    size_t particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room;
+    double *size;                          /* [count] of the rest shapes, where the energy keeps them (energy.h) */
+    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room;
 } sinew_energy_store;
 
 /* Work space for making a batch from a store. */
@@ -74,7 +76,8 @@ typedef struct sinew_pin_record {
     int32_t count;      /* 0 when removed */
     int32_t *particles; /* [count] inside numbers */
     sinew_guide guide;
-    uint32_t digest; /* of vertices and motion as they were given */
+    sinew_body body;        /* whose vertices were numbered, as given; index -1: the world's particles */
+    uint32_t motion_digest; /* of the motion as it was given */
     uint32_t generation;
 } sinew_pin_record;
 
@@ -103,6 +106,7 @@ struct sinew_world {
     sinew_energy_record *energies;
     int32_t pin_count, pin_capacity;
     sinew_pin_record *pins;
+    int32_t body_hint, energy_hint, pin_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
     sinew_objective objective;
@@ -111,6 +115,7 @@ struct sinew_world {
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
+    struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
 };
 
 /* Makes room for one more record of `size` bytes; true on success. */
@@ -123,6 +128,8 @@ sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, 
 int32_t sinew_world_body_place(const sinew_world *world);
 int32_t sinew_world_energy_place(const sinew_world *world);
 int32_t sinew_world_pin_place(const sinew_world *world);
+/* A place is free again; hint: the world's own for that kind. */
+void sinew_world_free_place(int32_t *hint, int32_t place);
 /* Puts the record there, for which there is room, as the next generation of that place; gives its id. */
 sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record);
 sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record);
@@ -139,13 +146,29 @@ bool sinew_numbers_reserve(sinew_world *world, int32_t count);
  * holds inside numbers follows. */
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count);
 void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
-/* Where a run of so many outside numbers fits first; takes a run as spare room; gives one back. */
+/* Puts particles in another order: the i-th after inside number `start` is the from[i]-th that was there, to[from[i]] =
+ * i. All that holds inside numbers follows, but for the maps between inside and outside, which are left to the caller.
+ * scratch [count][4]. */
+void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, const int32_t *from, const int32_t *to,
+                             sinew_real *scratch);
+/* Whether an energy touches a body: 0 no, 1 it is on that alone, -1 on others too. */
+int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy);
+/* Refuses points [count][3] that are not finite; NULL is fine. */
+sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error);
+/* The cells of a mesh on other points [vertex_count][3]; NULL, with the reason, where that cannot be. */
+sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
+                                   const sinew_real *points, sinew_error *error);
+/* Where a run of so many outside numbers fits first; whether nobody has these; takes a run as spare room; gives one
+ * back. */
+bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count);
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
 void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
 void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
 /* Turns vertex numbers of a body (or, body.index < 0, particle numbers) into inside numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
+sinew_status sinew_gravity_check(const sinew_real gravity[3], sinew_error *error);
+sinew_status sinew_damping_check(sinew_real damping, sinew_error *error);
 /* out[i] = the points of the particles in `from` ([..][4]); out [count][3]. */
 void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
 /* The same for outside numbers first .. first + count - 1, zero where there is no particle. */
@@ -153,6 +176,7 @@ void sinew_world_outside_points(const sinew_world *world, const sinew_real *from
                                 sinew_real *out);
 /* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
+void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
 /* Notes changes (SINEW_CHANGED_...) that the next step has to take over. */
@@ -167,19 +191,28 @@ sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parame
                                           int32_t count, sinew_error *error);
 void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator *allocator);
 /* Fills the batch from the store; targets [count][3] or NULL. On failure the batch is to be filled again. */
-sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, const sinew_energy_store *store,
+sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);
+/* Takes over the parameters in the store, nothing else having changed, in all elements. Where one refuses, the old
+ * parameters are to be put back and this called again. */
+sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
-/* Makes the batch of an energy anew from its store, for example after its particles got other numbers. On failure the
- * old batch stays. */
-sinew_status sinew_energy_rebuild(sinew_world *world, sinew_energy_record *record, sinew_error *error);
+/* Makes the batch of an energy anew from its store, beside the one it has, for example after its particles got other
+ * numbers; puts it in the place of that one; or lets it go, also one that could not be made. */
+sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
+void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
+void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);
+/* Brings targets and pins' places to where they are at a time. */
+void sinew_world_move_targets(sinew_world *world, double time);
+/* How much of gravity and forces acts in a step, the first being 1. */
+double sinew_world_load_part(const sinew_world *world, int64_t step);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
@@ -187,6 +220,8 @@ typedef void sinew_signature_line(void *context, const char *name, const char *v
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
 /* The text of a signature, "name=value" lines, against the world's own: SINEW_ERROR_DATA names what differs. */
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
+/* CRC-32 of the vertices of pins and of their motion. */
+uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
 /* CRC-32 of the keys and the pivot of a motion, 0 without one. */
 uint32_t sinew_motion_digest(const sinew_motion *motion);
 /* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */

@@ -84,7 +84,7 @@ static sinew_status lump_masses(const sinew_body_def *def, double *masses, sinew
     return SINEW_OK;
 }
 
-static sinew_status check_points(const sinew_real *points, int32_t count, const char *what, sinew_error *error)
+sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error)
 {
     for (int32_t i = 0; points && i < 3 * count; i++)
         if (!isfinite(points[i]))
@@ -104,12 +104,15 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
         return sinew_fail(error, SINEW_ERROR_DATA, "spare is %d, must be at least 0", def->spare);
     if (count > INT32_MAX / 8 - world->number_count || def->spare > INT32_MAX / 8 - world->number_count - count)
         return sinew_fail(error, SINEW_ERROR_DATA, "the world would have more than %d particles", INT32_MAX / 8);
+    if (def->name && (def->name[0] == '\0' || sinew_world_body_by_name(world, def->name).index >= 0))
+        return sinew_fail(error, SINEW_ERROR_DATA, "the name \"%.60s\" %s", def->name,
+                          def->name[0] ? "is another body's" : "is empty; leave it out");
     if (!def->masses && !(isfinite(def->density) && def->density > 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "density is %g, must be finite and greater than 0",
                           (double)def->density);
-    sinew_status status = check_points(def->positions, count, "the position", error);
+    sinew_status status = sinew_points_check(def->positions, count, "the position", error);
     if (status == SINEW_OK)
-        status = check_points(def->velocities, count, "the velocity", error);
+        status = sinew_points_check(def->velocities, count, "the velocity", error);
     return status;
 }
 
@@ -126,6 +129,7 @@ typedef struct body_draft {
     double *masses; /* [vertex_count] kg */
     int32_t *order; /* [vertex_count] the vertex that comes i-th inside */
     sinew_mesh *mesh;
+    char *name; /* NULL: none */
 } body_draft;
 
 /* Writes the particles, which are zero, of a body whose record and numbers are there. */
@@ -144,12 +148,13 @@ static void fill_particles(sinew_world *world, const sinew_body_record *body, co
     }
 }
 
-static sinew_mesh *copy_mesh(const sinew_world *world, const sinew_mesh *mesh, sinew_error *error)
+sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
+                                   const sinew_real *points, sinew_error *error)
 {
     sinew_mesh_def def = sinew_default_mesh_def();
     def.allocator = world->allocator;
-    def.vertex_count = sinew_mesh_vertex_count(mesh);
-    def.positions = sinew_mesh_positions(mesh);
+    def.vertex_count = vertex_count;
+    def.positions = points;
     def.tet_count = sinew_mesh_tet_count(mesh);
     def.tets = sinew_mesh_tets(mesh);
     def.triangle_count = sinew_mesh_triangle_count(mesh);
@@ -164,13 +169,18 @@ static sinew_status draft_body(const sinew_world *world, const sinew_body_def *d
     const int32_t count = sinew_mesh_vertex_count(def->mesh);
     d->masses = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->masses);
     d->order = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->order);
-    sinew_status status = d->masses && d->order ? SINEW_OK : sinew_fail_memory(error, "a body");
+    const size_t length = def->name ? strlen(def->name) + 1 : 0;
+    d->name = def->name ? sinew_allocate(&world->allocator, length, 1) : NULL;
+    if (d->name)
+        memcpy(d->name, def->name, length);
+    const bool good = d->masses && d->order && (d->name || !def->name);
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "a body");
     if (status == SINEW_OK)
         status = lump_masses(def, d->masses, error);
     if (status == SINEW_OK)
         status = sinew_hilbert_order(&world->allocator, sinew_mesh_positions(def->mesh), count, d->order, error);
     if (status == SINEW_OK) {
-        d->mesh = copy_mesh(world, def->mesh, error);
+        d->mesh = sinew_mesh_with_points(world, def->mesh, count, sinew_mesh_positions(def->mesh), error);
         status = d->mesh ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     return status;
@@ -202,17 +212,25 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
          !sinew_grow(allocator, (void **)&world->bodies, place, &world->body_capacity, sizeof *world->bodies)))
         status = sinew_fail_memory(error, "a body");
     if (status == SINEW_OK) {
-        const sinew_body_record record = {d.mesh, first, count, room, start_of(world, place), 0};
+        const sinew_body_record record = {d.mesh, first, count, room, start_of(world, place), 0, d.name};
         sinew_particles_insert(world, record.start, count);
         sinew_numbers_take(world, first, room);
         fill_particles(world, &record, def, &d);
         body = sinew_world_put_body(world, place, record);
     } else {
         sinew_mesh_destroy(d.mesh);
+        sinew_release(allocator, d.name);
     }
     sinew_release(allocator, d.masses);
     sinew_release(allocator, d.order);
     return body;
+}
+
+void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record)
+{
+    sinew_mesh_destroy(record->mesh);
+    sinew_release(allocator, record->name);
+    *record = (sinew_body_record){.generation = record->generation};
 }
 
 /* ---- Remove ---------------------------------------------------------------------------------- */
@@ -226,7 +244,7 @@ static int lies_on(const sinew_body_record *body, const int32_t *particles, int3
     return on == 0 ? 0 : on == count ? 1 : -1;
 }
 
-static int energy_on(const sinew_body_record *body, const sinew_energy_record *energy)
+int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy)
 {
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
@@ -236,7 +254,7 @@ static sinew_status check_apart(const sinew_world *world, const sinew_body_recor
                                 sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
-        if (energy_on(body, &world->energies[i]) < 0)
+        if (sinew_energy_on(body, &world->energies[i]) < 0)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "body %d cannot be removed: energy %d (%s) joins it to other bodies; remove that first",
                               index, i, sinew_get_energy_info(world->energies[i].kind)->name);
@@ -255,7 +273,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
         return SINEW_ERROR_USAGE;
     sinew_status status = check_apart(world, record, body.index, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
-        if (energy_on(record, &world->energies[i]))
+        if (sinew_energy_on(record, &world->energies[i]))
             status = sinew_world_remove_energy(world, (sinew_energy){i, world->energies[i].generation}, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->pin_count; i++)
         if (lies_on(record, world->pins[i].particles, world->pins[i].count))
@@ -263,9 +281,9 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     if (status != SINEW_OK)
         return status;
     const int32_t start = record->start, count = record->count;
-    sinew_mesh_destroy(record->mesh);
     sinew_numbers_give(world, record->first, record->room);
-    *record = (sinew_body_record){.generation = record->generation};
+    sinew_body_record_destroy(&world->allocator, record);
+    sinew_world_free_place(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);
     return SINEW_OK;
 }
@@ -295,4 +313,18 @@ int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body)
 {
     const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
     return record ? record->first : -1;
+}
+
+const char *sinew_body_name(const sinew_world *world, sinew_body body)
+{
+    const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
+    return record && record->name ? record->name : "";
+}
+
+sinew_body sinew_world_body_by_name(const sinew_world *world, const char *name)
+{
+    for (int32_t i = 0; SINEW_ASSERT(world && name) && i < world->body_count; i++)
+        if (world->bodies[i].name && strcmp(world->bodies[i].name, name) == 0)
+            return sinew_world_body_at(world, i);
+    return (sinew_body){.index = -1};
 }

@@ -118,12 +118,11 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
 
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
 {
-    char why[sizeof error->text];
     sinew_status status = check_mode(world, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
-        if (world->energies[i].batch &&
-            !sinew_solver_accepts(world->def.solver.kind, world->energies[i].kind, why, sizeof why))
-            status = sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
+        if (world->energies[i].batch)
+            status = sinew_solver_check_energy(world->def.solver.kind, world->energies[i].kind,
+                                               world->energies[i].batch->hard, error);
     if (status == SINEW_OK && world->def.quasistatic)
         status = check_held(world, error);
     return status;

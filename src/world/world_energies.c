@@ -56,10 +56,10 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     if ((!row->find && !def->elements) || (row->takes & SINEW_TAKES_WEIGHTS && !def->weights))
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements%s", info->name,
                           row->takes & SINEW_TAKES_WEIGHTS ? " and weights" : "");
-    char why[sizeof error->text];
-    if (!sinew_solver_accepts(world->def.solver.kind, def->kind, why, sizeof why))
-        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    return SINEW_OK;
+    if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
+                          (double)def->pbd_stiffness);
+    return sinew_solver_check_energy(world->def.solver.kind, def->kind, def->hard, error);
 }
 
 /* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */
@@ -105,8 +105,11 @@ static sinew_status make_record(const sinew_world *world, const sinew_energy_def
                      ? sinew_energy_build(world, def->kind, &record->store, points, &record->work, record->batch, error)
                      : sinew_fail_memory(error, "the elements of an energy");
     }
-    if (record->batch)
+    if (record->batch) {
         record->batch->transient = def->transient;
+        record->batch->hard = def->hard;
+        record->batch->pbd_stiffness = def->pbd_stiffness;
+    }
     sinew_release(&world->allocator, points);
     return status;
 }
@@ -175,13 +178,21 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
+/* What an energy was added with stays when its elements change. */
+static void keep_manner(const sinew_batch *from, sinew_batch *to)
+{
+    to->transient = from->transient;
+    to->hard = from->hard;
+    to->pbd_stiffness = from->pbd_stiffness;
+    to->version = from->version + 1;
+}
+
 /* Puts the next batch in the place of the old one. The objective and the solver borrow batches: a transient one goes
  * with the layer, a fixed one only after them. */
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
-    record->next_batch->transient = old->transient;
-    record->next_batch->version = old->version + 1;
+    keep_manner(old, record->next_batch);
     record->batch = record->next_batch;
     record->next_batch = old;
     sinew_world_note_change(world, elements_bit(record));
@@ -197,7 +208,7 @@ static void swap_batch(sinew_world *world, sinew_energy_record *record)
 }
 
 /* record->next_batch from a store. */
-static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, const sinew_energy_store *store,
+static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
                                const sinew_real *targets, sinew_error *error)
 {
     if (!record->next_batch)
@@ -207,15 +218,27 @@ static sinew_status build_next(const sinew_world *world, sinew_energy_record *re
     return sinew_energy_build(world, record->kind, store, targets, &record->work, record->next_batch, error);
 }
 
-sinew_status sinew_energy_rebuild(sinew_world *world, sinew_energy_record *record, sinew_error *error)
+sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error)
 {
     const sinew_real *targets = record->targets.count > 0 ? record->targets.current : NULL;
     sinew_status status = build_next(world, record, &record->store, targets, error);
     if (status == SINEW_OK && !copy_switches(record->batch, record->next_batch, &world->allocator))
         status = sinew_fail_memory(error, "the elements of an energy");
-    if (status == SINEW_OK)
-        swap_batch(world, record);
     return status;
+}
+
+void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record)
+{
+    swap_batch(world, record);
+}
+
+void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record)
+{
+    if (record->batch->transient)
+        return;
+    sinew_batch_destroy(&world->allocator, record->next_batch);
+    record->next_batch = NULL;
+    sinew_energy_work_release(&record->work, &world->allocator);
 }
 
 /* New elements of an energy that has no targets: made in the next store and batch, then swapped in. */
@@ -241,15 +264,13 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
                                    sinew_error *error)
 {
     sinew_energy_record made = {0};
-    const bool transient = record->batch->transient;
     sinew_status status = make_record(world, def, &made, error);
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &made);
         return status;
     }
     made.generation = record->generation;
-    made.batch->transient = transient;
-    made.batch->version = record->batch->version + 1;
+    keep_manner(record->batch, made.batch);
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
     sinew_energy_record_destroy(&world->allocator, record);
@@ -359,8 +380,8 @@ static int32_t find_parameter(const sinew_energy_record *record, int32_t energy,
     return p;
 }
 
-/* Takes a parameter over, the same for all (each NULL) or one for each element, and prepares; where an element refuses,
- * everything is as it was. */
+/* Takes a parameter over, the same for all (each NULL) or one for each element, which becomes the store's; where an
+ * element refuses, everything is as it was. */
 static sinew_status take_parameter(sinew_world *world, sinew_energy_record *record, int32_t p, sinew_real value,
                                    sinew_real *each, sinew_error *error)
 {
@@ -368,25 +389,24 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
     const sinew_real old = store->parameters[p];
     const uint32_t old_bits = store->by_element;
     sinew_real *old_each = store->each[p];
-    int32_t done, again;
     store->parameters[p] = each ? old : value;
     store->by_element = each ? old_bits | 1u << p : old_bits & ~(1u << p);
     store->each[p] = each ? each : old_each;
-    const sinew_status status = prepare_range(world, record, 0, store->count, &done, error);
-    if (status == SINEW_OK) {
-        if (each) {
-            sinew_release(&world->allocator, old_each);
-            store->each_room[p] = (size_t)store->count * sizeof *each;
-        }
-        sinew_world_note_change(world, data_bit(record));
-        return SINEW_OK;
+    const sinew_status status = sinew_energy_reparametrise(world, record, error);
+    if (status != SINEW_OK) {
+        store->parameters[p] = old;
+        store->by_element = old_bits;
+        store->each[p] = old_each;
+        sinew_energy_reparametrise(world, record, NULL);
+        sinew_release(&world->allocator, each);
+        return status;
     }
-    store->parameters[p] = old;
-    store->by_element = old_bits;
-    store->each[p] = old_each;
-    sinew_release(&world->allocator, each);
-    prepare_range(world, record, 0, done, &again, NULL);
-    return status;
+    if (each) {
+        sinew_release(&world->allocator, old_each);
+        store->each_room[p] = (size_t)store->count * sizeof *each;
+    }
+    sinew_world_note_change(world, data_bit(record));
+    return SINEW_OK;
 }
 
 sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name, sinew_real value,
@@ -542,5 +562,6 @@ sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, 
         sinew_objective_clear(&world->objective);
     }
     sinew_energy_record_destroy(&world->allocator, record);
+    sinew_world_free_place(&world->energy_hint, energy.index);
     return SINEW_OK;
 }

@@ -95,9 +95,14 @@ sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, 
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
+void sinew_world_free_place(int32_t *hint, int32_t place)
+{
+    *hint = place < *hint ? place : *hint;
+}
+
 int32_t sinew_world_body_place(const sinew_world *world)
 {
-    int32_t place = 0;
+    int32_t place = world->body_hint;
     while (place < world->body_count && world->bodies[place].mesh)
         place++;
     return place;
@@ -105,7 +110,7 @@ int32_t sinew_world_body_place(const sinew_world *world)
 
 int32_t sinew_world_energy_place(const sinew_world *world)
 {
-    int32_t place = 0;
+    int32_t place = world->energy_hint;
     while (place < world->energy_count && world->energies[place].batch)
         place++;
     return place;
@@ -113,7 +118,7 @@ int32_t sinew_world_energy_place(const sinew_world *world)
 
 int32_t sinew_world_pin_place(const sinew_world *world)
 {
-    int32_t place = 0;
+    int32_t place = world->pin_hint;
     while (place < world->pin_count && world->pins[place].count > 0)
         place++;
     return place;
@@ -123,6 +128,7 @@ sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_re
 {
     record.generation = place < world->body_count ? world->bodies[place].generation + 1 : 0;
     world->body_count += place == world->body_count;
+    world->body_hint = place + 1;
     world->bodies[place] = record;
     return (sinew_body){place, record.generation};
 }
@@ -131,6 +137,7 @@ sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_ene
 {
     record.generation = place < world->energy_count ? world->energies[place].generation + 1 : 0;
     world->energy_count += place == world->energy_count;
+    world->energy_hint = place + 1;
     world->energies[place] = record;
     return (sinew_energy){place, record.generation};
 }
@@ -139,6 +146,7 @@ sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_recor
 {
     record.generation = place < world->pin_count ? world->pins[place].generation + 1 : 0;
     world->pin_count += place == world->pin_count;
+    world->pin_hint = place + 1;
     world->pins[place] = record;
     return (sinew_pin){place, record.generation};
 }

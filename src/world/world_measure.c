@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
-#include "world/world.h"
+#include "world/world_fields.h"
 
 typedef struct measure_context {
     const sinew_world *world;
@@ -27,14 +27,11 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
     }
 }
 
-/* |elastic + external force| over the free particles: the norm of the quasistatic gradient, in dynamic worlds too. It
- * is taken from a quasistatic twin of the objective, which shares all arrays, so the world's own stays as it is. */
-static double static_residual(const sinew_world *world, sinew_real *gradient)
+/* |elastic + external force| over the free particles */
+static double static_residual(sinew_world *world, sinew_real *gradient)
 {
-    sinew_objective twin = world->objective;
-    twin.quasistatic = true;
-    sinew_objective_gradient(&twin, world->q, gradient, NULL);
-    return sinew_norm(gradient, twin.particle_count, twin.thread_count);
+    sinew_world_imbalance(world, world->pinned, gradient);
+    return sinew_norm(gradient, world->particle_count, world->objective.thread_count);
 }
 
 sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
@@ -90,4 +87,28 @@ sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int3
     if (status == SINEW_OK && world->solve.ops->colours)
         *colour_count = world->solve.ops->colours(&world->solve, world->outside, colours);
     return status;
+}
+
+/* ---- Hash ------------------------------------------------------------------------------------ */
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t sinew_world_state_hash(const sinew_world *world)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (!SINEW_ASSERT(world))
+        return hash;
+    const sinew_real *arrays[] = {world->q, world->v};
+    for (int a = 0; a < 2; a++)
+        for (int32_t i = 0; i < world->number_count; i++)
+            if (world->inside[i] >= 0)
+                hash = hash_bytes(hash, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
+    return hash_bytes(hash, &world->time, sizeof world->time);
 }

@@ -88,6 +88,14 @@ int32_t sinew_numbers_find(const sinew_world *world, int32_t count)
     return first;
 }
 
+bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count)
+{
+    for (int32_t i = first; i < first + count && i < world->number_count; i++)
+        if (world->inside[i] != SINEW_NUMBER_FREE)
+            return false;
+    return true;
+}
+
 void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count)
 {
     const int32_t end = first + count;
@@ -122,6 +130,9 @@ static void shift_list(int32_t *particles, int32_t count, int32_t at, int32_t by
 /* Whatever holds inside numbers of particles from `at` on follows them. An order by particles stays one. */
 static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
 {
+    /* Bodies that are added one after the other must not look at all that came before each time. */
+    if (at == world->particle_count)
+        return;
     shift_list(world->inside, world->number_count, at, by);
     for (int32_t i = 0; i < world->body_count; i++)
         world->bodies[i].start += world->bodies[i].mesh && world->bodies[i].start >= at ? by : 0;
@@ -175,6 +186,42 @@ void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count)
     shift_numbers(world, at + count, -count);
     world->particle_count -= count;
     particles_changed(world);
+}
+
+static void permute_list(int32_t *particles, int32_t count, int32_t start, int32_t limit, const int32_t *to)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (particles[i] >= start && particles[i] < start + limit)
+            particles[i] = start + to[particles[i] - start];
+}
+
+/* Entries of `size` bytes. */
+static void permute_entries(void *array, size_t size, int32_t count, const int32_t *from, void *scratch)
+{
+    for (int32_t i = 0; i < count; i++)
+        memcpy((char *)scratch + (size_t)i * size, (char *)array + (size_t)from[i] * size, size);
+    memcpy(array, scratch, (size_t)count * size);
+}
+
+void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, const int32_t *from, const int32_t *to,
+                             sinew_real *scratch)
+{
+    sinew_real **arrays[POINT_ARRAYS];
+    point_arrays(world, arrays);
+    for (int i = 0; i < POINT_ARRAYS; i++)
+        permute_entries(*arrays[i] + 4 * (size_t)start, 4 * sizeof(sinew_real), count, from, scratch);
+    permute_entries(world->mass + start, sizeof *world->mass, count, from, scratch);
+    permute_entries(world->pinned + start, 1, count, from, scratch);
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        const sinew_energy_record *record = &world->energies[i];
+        if (!record->batch)
+            continue;
+        const int32_t entries = record->store.count * record->batch->ops->info.vertex_count;
+        permute_list(record->batch->particle, record->batch->slot_count, start, count, to);
+        permute_list(record->store.particles, entries, start, count, to);
+    }
+    for (int32_t i = 0; i < world->pin_count; i++)
+        permute_list(world->pins[i].particles, world->pins[i].count, start, count, to);
 }
 
 /* ---- Access ---------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sections.h"
 #include "world/world.h"
 
 sinew_pin_def sinew_default_pin_def(void)
@@ -61,9 +60,8 @@ static sinew_status make_record(const sinew_world *world, const sinew_pin_def *d
     if (status == SINEW_OK)
         status = sinew_guide_create(&record->guide, &world->allocator, count, base, def->motion, "pins", error);
     sinew_release(&world->allocator, base);
-    record->digest = sinew_motion_digest(def->motion);
-    record->digest = sinew_checksum(record->digest, &def->body.index, sizeof def->body.index);
-    record->digest = sinew_checksum(record->digest, def->vertices, (size_t)count * sizeof *def->vertices);
+    record->body = def->body;
+    record->motion_digest = sinew_motion_digest(def->motion);
     return status;
 }
 
@@ -108,6 +106,25 @@ sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sine
     return sinew_guide_replace(&record->guide, targets, owner, error);
 }
 
+sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion, sinew_error *error)
+{
+    sinew_error_clear(error);
+    sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    char owner[32];
+    snprintf(owner, sizeof owner, "pins %d", pin.index);
+    sinew_guide guide;
+    sinew_status status =
+        sinew_guide_create(&guide, &world->allocator, record->count, record->guide.base, motion, owner, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_guide_destroy(&record->guide, &world->allocator);
+    record->guide = guide;
+    record->motion_digest = sinew_motion_digest(motion);
+    return SINEW_OK;
+}
+
 sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error)
 {
     sinew_error_clear(error);
@@ -117,6 +134,7 @@ sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_er
     for (int32_t i = 0; i < record->count; i++)
         world->pinned[record->particles[i]] = 0;
     sinew_pin_record_destroy(&world->allocator, record);
+    sinew_world_free_place(&world->pin_hint, pin.index);
     pins_changed(world);
     return SINEW_OK;
 }

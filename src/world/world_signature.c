@@ -95,6 +95,19 @@ uint32_t sinew_motion_digest(const sinew_motion *motion)
     return sinew_checksum(digest, motion->pivot, sizeof motion->pivot);
 }
 
+uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin)
+{
+    if (pin->count == 0)
+        return 0;
+    const int32_t first = pin->body.index < 0 ? 0 : world->bodies[pin->body.index].first;
+    uint32_t digest = sinew_checksum(pin->motion_digest, &pin->body.index, sizeof pin->body.index);
+    for (int32_t i = 0; i < pin->count; i++) {
+        const int32_t vertex = world->outside[pin->particles[i]] - first;
+        digest = sinew_checksum(digest, &vertex, sizeof vertex);
+    }
+    return digest;
+}
+
 static void put_world(signature *s, const sinew_world *world)
 {
     const sinew_world_def *def = &world->def;
@@ -192,7 +205,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
         char name[16];
         snprintf(name, sizeof name, "%" PRId32, i);
         put_format(&s, name, "%" PRId32 " vertices (checksum %08" PRIx32 ")", world->pins[i].count,
-                   world->pins[i].digest);
+                   sinew_pin_digest(world, &world->pins[i]));
     }
 }
 

@@ -7,9 +7,12 @@
  *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
  *     PINS   the same, one a pin
  *     SOLV   char[16] name of the solver, then what it remembers from step to step; absent where it remembers nothing
+ *     GENS   uint32 number of places of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (world_signature.c), "name=value" lines
  *     NOTE   a text of the caller's own
- * All but the last two must be known to whoever reads them. Contact and friction get tags of their own.
+ * All but the last three must be known to whoever reads them. Contact and friction get tags of their own. The index of
+ * a section is the place of its body, energy or pins. To load a state is to ask for a world of the same places and
+ * sizes; to restore one asks for the same generation too and leaves alone what does not fit.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +20,7 @@
 #include "base/sections.h"
 #include "world/world.h"
 
-static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "SIGN", "NOTE"};
+static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE"};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16
@@ -69,6 +72,41 @@ static void put_solver(const sinew_world *world, sinew_section_writer *writer)
     sinew_section_end(writer);
 }
 
+/* Places of each kind, as GENS counts them. */
+enum {
+    OF_BODIES,
+    OF_ENERGIES,
+    OF_PINS,
+    KINDS
+};
+
+static uint32_t generation_at(const sinew_world *world, int kind, int32_t place)
+{
+    return kind == OF_BODIES     ? world->bodies[place].generation
+           : kind == OF_ENERGIES ? world->energies[place].generation
+                                 : world->pins[place].generation;
+}
+
+static void put_generations(const sinew_world *world, sinew_section_writer *writer)
+{
+    const uint32_t counts[KINDS] = {(uint32_t)world->body_count, (uint32_t)world->energy_count,
+                                    (uint32_t)world->pin_count};
+    bool any = false;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int32_t i = 0; i < (int32_t)counts[kind]; i++)
+            any = any || generation_at(world, kind, i) > 0;
+    if (!any)
+        return;
+    sinew_section_begin(writer, "GENS", false, 0);
+    sinew_section_put(writer, counts, sizeof counts);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int32_t i = 0; i < (int32_t)counts[kind]; i++) {
+            const uint32_t generation = generation_at(world, kind, i);
+            sinew_section_put(writer, &generation, sizeof generation);
+        }
+    sinew_section_end(writer);
+}
+
 static void put_line(void *context, const char *name, const char *value)
 {
     sinew_section_put(context, name, strlen(name));
@@ -81,7 +119,8 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
 {
     put_time(world, writer);
     for (int32_t i = 0; i < world->body_count; i++)
-        put_body(world, i, writer);
+        if (world->bodies[i].mesh)
+            put_body(world, i, writer);
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
             put_guide(&world->energies[i].targets, "GOAL", i, writer);
@@ -89,6 +128,7 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
         if (world->pins[i].count > 0)
             put_guide(&world->pins[i].guide, "PINS", i, writer);
     put_solver(world, writer);
+    put_generations(world, writer);
     sinew_section_begin(writer, "SIGN", false, 0);
     sinew_world_signature(world, put_line, writer);
     sinew_section_end(writer);
@@ -163,44 +203,71 @@ static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
     return SINEW_OK;
 }
 
+static sinew_status check_body(const sinew_world *world, int32_t index, sinew_section_reader *reader,
+                               sinew_error *error)
+{
+    size_t size;
+    const char *content = sinew_sections_find(reader, "BODY", (uint32_t)index, &size);
+    const size_t reals = 9 * (size_t)world->bodies[index].count;
+    if (!content)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "has no body %d, the world has: build it the same way",
+                          (int)index);
+    if (size != reals * sizeof(sinew_real))
+        return sinew_fail(error, SINEW_ERROR_FORMAT,
+                          "body %d has %zu particles there, %d in the world: build it the same way", (int)index,
+                          size / (9 * sizeof(sinew_real)), (int)world->bodies[index].count);
+    return finite_reals(content, reals) ? SINEW_OK : fail_numbers(error, "body", index);
+}
+
 static sinew_status check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     const uint32_t count = sinew_sections_count(reader, "BODY");
-    if (count != (uint32_t)world->body_count)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "has %u bodies, the world has %d: build it the same way", count,
-                          (int)world->body_count);
-    for (int32_t i = 0; i < world->body_count; i++) {
-        size_t size;
-        const char *content = sinew_sections_find(reader, "BODY", (uint32_t)i, &size);
-        const size_t reals = 9 * (size_t)world->bodies[i].count;
-        if (!content || size != reals * sizeof(sinew_real))
-            return sinew_fail(error, SINEW_ERROR_FORMAT,
-                              "body %d has %zu particles there, %d in the world: build it the same way", (int)i,
-                              size / (9 * sizeof(sinew_real)), (int)world->bodies[i].count);
-        if (!finite_reals(content, reals))
-            return fail_numbers(error, "body", i);
+    uint32_t live = 0;
+    for (int32_t i = 0; i < world->body_count; i++)
+        live += world->bodies[i].mesh != NULL;
+    if (count != live)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "has %u bodies, the world has %u: build it the same way", count,
+                          live);
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->body_count && status == SINEW_OK; i++)
+        if (world->bodies[i].mesh)
+            status = check_body(world, i, reader, error);
+    return status;
+}
+
+/* Whether the section of these targets is there and has as many points, moved by keys only where the world has some. */
+static bool guide_fits(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
+                       sinew_error *error)
+{
+    size_t size;
+    uint32_t head[2] = {0};
+    const char *what = tag[0] == 'G' ? "the targets of energy" : "pin";
+    const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
+    if (content && size >= sizeof head)
+        memcpy(head, content, sizeof head);
+    if (!content || head[1] != (uint32_t)guide->count ||
+        size != sizeof head + 3 * (size_t)guide->count * sizeof(sinew_real)) {
+        sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d has %u points there, %d in the world: build it the same way", what,
+                   (int)index, (unsigned)head[1], (int)guide->count);
+        return false;
     }
-    return SINEW_OK;
+    const bool moves = head[0] > 1 || (head[0] == 1 && guide->key_count == 0);
+    if (moves)
+        sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d is moved by key frames there, and the world has none for it", what,
+                   (int)index);
+    return !moves;
 }
 
 static sinew_status check_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
                                 sinew_error *error)
 {
     size_t size;
-    uint32_t head[2] = {0};
-    const char *what = tag[0] == 'G' ? "the targets of energy" : "pin";
+    if (!guide_fits(guide, tag, index, reader, error))
+        return SINEW_ERROR_FORMAT;
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
-    const size_t reals = 3 * (size_t)guide->count;
-    if (content && size >= sizeof head)
-        memcpy(head, content, sizeof head);
-    if (!content || head[1] != (uint32_t)guide->count || size != sizeof head + reals * sizeof(sinew_real))
-        return sinew_fail(error, SINEW_ERROR_FORMAT,
-                          "%s %d has %u points there, %d in the world: build it the same way", what, (int)index,
-                          (unsigned)head[1], (int)guide->count);
-    if (head[0] > 1 || (head[0] == 1 && guide->key_count == 0))
-        return sinew_fail(error, SINEW_ERROR_FORMAT,
-                          "%s %d is moved by key frames there, and the world has none for it", what, (int)index);
-    return finite_reals(content + sizeof head, reals) ? SINEW_OK : fail_numbers(error, what, index);
+    return finite_reals(content + 2 * sizeof(uint32_t), 3 * (size_t)guide->count)
+               ? SINEW_OK
+               : fail_numbers(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
 }
 
 static sinew_status check_guides(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
@@ -227,6 +294,12 @@ static sinew_status check_guides(const sinew_world *world, sinew_section_reader 
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
+/* The solver is prepared anew: it may remember steps that the state has not seen. */
+static void forget_steps(sinew_world *world)
+{
+    sinew_world_note_change(world, SINEW_CHANGED_SOLVER);
+}
+
 /* The solver's memory of the state's steps. Another solver than the one that wrote it begins without. */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
@@ -239,8 +312,7 @@ static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader
     if (!ops->state_load)
         return SINEW_OK;
     if (!content || strcmp(content, ops->info.name) != 0) {
-        sinew_world_note_change(
-            world, SINEW_CHANGED_SOLVER); /* prepare anew: it may remember steps that this state has not seen */
+        forget_steps(world);
         return SINEW_OK;
     }
     sinew_status status = sinew_world_prepare(world, error);
@@ -274,15 +346,21 @@ static void take_guide(sinew_guide *guide, const char *tag, int32_t index, sinew
         sinew_guide_set(guide, guide->base);
 }
 
-/* Everything has been checked: nothing can fail from here on. */
-static void take_sections(sinew_world *world, sinew_section_reader *reader)
+static void take_time(sinew_world *world, sinew_section_reader *reader)
 {
     size_t size;
     const char *content = sinew_sections_find(reader, "TIME", 0, &size);
     memcpy(&world->step_count, content, sizeof world->step_count);
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
+}
+
+/* Everything has been checked: nothing can fail from here on. */
+static void take_sections(sinew_world *world, sinew_section_reader *reader)
+{
+    take_time(world, reader);
     for (int32_t i = 0; i < world->body_count; i++)
-        take_body(world, i, reader);
+        if (world->bodies[i].mesh)
+            take_body(world, i, reader);
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
             take_guide(&world->energies[i].targets, "GOAL", i, reader);
@@ -343,6 +421,141 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     return SINEW_OK;
 }
 
+/* ---- Restore --------------------------------------------------------------------------------- */
+
+/* A state whose sections are looked up by place and generation. */
+typedef struct saved_state {
+    sinew_section_reader reader;
+    const char *generations; /* NULL: all are 0 */
+    uint32_t counts[KINDS];
+} saved_state;
+
+static sinew_status open_saved(saved_state *saved, const void *blob, size_t size, sinew_error *error)
+{
+    *saved = (saved_state){0};
+    sinew_status status = sinew_sections_open(&saved->reader, blob, size, known_tags, KNOWN_TAGS, error);
+    if (status == SINEW_OK)
+        status = check_time(&saved->reader, error);
+    if (status != SINEW_OK)
+        return status;
+    size_t bytes;
+    const char *content = sinew_sections_find(&saved->reader, "GENS", 0, &bytes);
+    if (!content)
+        return SINEW_OK;
+    if (bytes < sizeof saved->counts)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its generations are cut off");
+    memcpy(saved->counts, content, sizeof saved->counts);
+    uint64_t total = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        total += saved->counts[kind];
+    if (bytes - sizeof saved->counts != total * sizeof(uint32_t))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: it has no generation for each place");
+    saved->generations = content + sizeof saved->counts;
+    return SINEW_OK;
+}
+
+/* Whether the thing at a place is the one that was there when the state was saved. */
+static bool same_generation(const sinew_world *world, const saved_state *saved, int kind, int32_t place)
+{
+    uint32_t was = 0;
+    size_t at = (size_t)place;
+    for (int k = 0; k < kind; k++)
+        at += saved->counts[k];
+    if (saved->generations && (uint32_t)place < saved->counts[kind])
+        memcpy(&was, saved->generations + at * sizeof was, sizeof was);
+    return was == generation_at(world, kind, place);
+}
+
+/* What restoring does with one body, energy or pins; takes it over if `take`. SINEW_ERROR_FORMAT: the state has it, and
+ * it is damaged; SINEW_ERROR_DATA: not there, or not as it is in the world. */
+static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t place, bool take, sinew_error *error)
+{
+    size_t size;
+    const char *content = sinew_sections_find(&saved->reader, "BODY", (uint32_t)place, &size);
+    if (!content || size != 9 * (size_t)world->bodies[place].count * sizeof(sinew_real) ||
+        !same_generation(world, saved, OF_BODIES, place))
+        return SINEW_ERROR_DATA;
+    const sinew_status status = check_body(world, place, &saved->reader, error);
+    if (status == SINEW_OK && take)
+        take_body(world, place, &saved->reader);
+    return status;
+}
+
+static sinew_status restore_guide(const sinew_world *world, saved_state *saved, int kind, int32_t place, bool take,
+                                  sinew_error *error)
+{
+    sinew_guide *guide = kind == OF_PINS ? &world->pins[place].guide : &world->energies[place].targets;
+    const char *tag = kind == OF_PINS ? "PINS" : "GOAL";
+    if (!guide_fits(guide, tag, place, &saved->reader, NULL) || !same_generation(world, saved, kind, place))
+        return SINEW_ERROR_DATA;
+    const sinew_status status = check_guide(guide, tag, place, &saved->reader, error);
+    if (status == SINEW_OK && take)
+        take_guide(guide, tag, place, &saved->reader);
+    return status;
+}
+
+static sinew_status restore_one(sinew_world *world, saved_state *saved, int kind, int32_t place, bool take,
+                                sinew_error *error)
+{
+    return kind == OF_BODIES ? restore_body(world, saved, place, take, error)
+                             : restore_guide(world, saved, kind, place, take, error);
+}
+
+static bool has_state(const sinew_world *world, int kind, int32_t place)
+{
+    return kind == OF_BODIES     ? world->bodies[place].mesh != NULL
+           : kind == OF_ENERGIES ? world->energies[place].targets.count > 0
+                                 : world->pins[place].count > 0;
+}
+
+/* All of one kind. */
+static sinew_status restore_kind(sinew_world *world, saved_state *saved, int kind, bool take, sinew_restored *report,
+                                 sinew_error *error)
+{
+    static const char *const tags[KINDS] = {"BODY", "GOAL", "PINS"};
+    const int32_t places[KINDS] = {world->body_count, world->energy_count, world->pin_count};
+    *report = (sinew_restored){0};
+    for (int32_t i = 0; i < places[kind]; i++) {
+        if (!has_state(world, kind, i))
+            continue;
+        const sinew_status status = restore_one(world, saved, kind, i, take, error);
+        if (status == SINEW_ERROR_FORMAT)
+            return status;
+        report->taken += status == SINEW_OK;
+        report->kept += status != SINEW_OK;
+    }
+    report->dropped = (int32_t)sinew_sections_count(&saved->reader, tags[kind]) - report->taken;
+    return SINEW_OK;
+}
+
+sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, size_t size, sinew_restore_report *report,
+                                       sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && blob))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_restore needs a world and a state");
+    saved_state saved;
+    sinew_restored counts[KINDS];
+    bool whole = true;
+    sinew_status status = open_saved(&saved, blob, size, error);
+    for (int kind = 0; kind < KINDS && status == SINEW_OK; kind++) {
+        status = restore_kind(world, &saved, kind, false, &counts[kind], error);
+        whole = whole && status == SINEW_OK && counts[kind].kept == 0 && counts[kind].dropped == 0;
+    }
+    if (status == SINEW_OK && whole)
+        status = take_solver(world, &saved.reader, error);
+    else if (status == SINEW_OK)
+        forget_steps(world);
+    if (status != SINEW_OK)
+        return status;
+    take_time(world, &saved.reader);
+    for (int kind = 0; kind < KINDS; kind++)
+        restore_kind(world, &saved, kind, true, &counts[kind], NULL);
+    if (report)
+        *report = (sinew_restore_report){counts[OF_BODIES], counts[OF_ENERGIES], counts[OF_PINS]};
+    return SINEW_OK;
+}
+
 sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size, sinew_error *error)
 {
     sinew_error_clear(error);
@@ -375,28 +588,4 @@ sinew_status sinew_world_set_note(sinew_world *world, const char *text)
 const char *sinew_world_note(const sinew_world *world)
 {
     return SINEW_ASSERT(world) && world->note ? world->note : "";
-}
-
-/* ---- Hash ------------------------------------------------------------------------------------ */
-
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *byte = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ byte[i]) * 0x100000001b3u;
-    return hash;
-}
-
-uint64_t sinew_world_state_hash(const sinew_world *world)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    if (!SINEW_ASSERT(world))
-        return hash;
-    const sinew_real *arrays[] = {world->q, world->v};
-    for (int a = 0; a < 2; a++)
-        for (int32_t i = 0; i < world->number_count; i++)
-            if (world->inside[i] >= 0)
-                hash = hash_bytes(hash, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
-    return hash_bytes(hash, &world->time, sizeof world->time);
 }

@@ -13,13 +13,12 @@
 #include <string.h>
 
 #include "base/tasks.h"
-#include "world/world.h"
+#include "world/world_fields.h"
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
 
-static void move_targets(sinew_world *world)
+void sinew_world_move_targets(sinew_world *world, double time)
 {
-    const double time = world->time + (double)world->def.time_step;
     for (int32_t i = 0; i < world->energy_count; i++) {
         sinew_energy_record *record = &world->energies[i];
         if (!record->batch || record->targets.count == 0)
@@ -40,8 +39,7 @@ static void place_pins(const sinew_world *world, sinew_real *q)
     }
 }
 
-/* How much of gravity and forces acts in a step, the first being 1. */
-static double load_at(const sinew_world *world, int64_t step)
+double sinew_world_load_part(const sinew_world *world, int64_t step)
 {
     const int64_t steps = world->def.load_steps;
     return step >= steps ? 1 : (double)step / (double)steps;
@@ -54,7 +52,7 @@ static double load_on(const sinew_world *world, int32_t i, size_t c, double load
 
 void sinew_world_load(sinew_world *world, int64_t step)
 {
-    const double load = load_at(world, step);
+    const double load = sinew_world_load_part(world, step);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0; c < 3; c++)
             world->f_ext[4 * (size_t)i + c] = (sinew_real)load_on(world, i, c, load);
@@ -63,9 +61,9 @@ void sinew_world_load(sinew_world *world, int64_t step)
 void sinew_world_predict(sinew_world *world)
 {
     const double h = (double)world->def.time_step, keep = exp(-(double)world->def.damping * h);
-    const double load = load_at(world, world->step_count + 1);
+    const double load = sinew_world_load_part(world, world->step_count + 1);
     sinew_objective *o = &world->objective;
-    move_targets(world);
+    sinew_world_move_targets(world, world->time + h);
     sinew_world_load(world, world->step_count + 1);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
@@ -198,10 +196,13 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
     *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
-    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
+    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK ||
+        sinew_balance_prepare(world, &world->error) != SINEW_OK)
         return out->bits;
     sinew_solve *solve = &world->solve;
+    sinew_balance_begin(world);
     sinew_world_predict(world);
+    sinew_balance_note(world);
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     place_pins(world, solve->q);
     solve->q_start = world->q;
@@ -212,6 +213,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
         if (solve->def.measure != SINEW_MEASURE_NOTHING)
             out->bits |= inversion_bit(world);
     }
+    sinew_balance_end(world, !(out->bits & SINEW_STEP_NOT_FINITE));
     return out->bits;
 }
 

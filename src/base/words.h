@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * words.h: words that a person chose from a list.
+ */
+#ifndef SINEW_WORDS_H
+#define SINEW_WORDS_H
+
+#include "sinew/types.h"
+
+/* In the order of sinew_measure and of sinew_record. */
+#define SINEW_MEASURE_WORDS "nothing|residual|gap"
+#define SINEW_RECORD_WORDS  "none|iterations|step"
+
+/* The number of a word in "a|b|c", -1 when it is none of them. */
+int32_t sinew_word_index(const char *word, const char *choices);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nearest.h: the nearest place of a body to a point: on its surface (triangles; without them edges; without both
+ * vertices) or at a vertex.
+ *
+ * Known limits: the search goes through all cells, which is fine for bodies of up to some ten thousand vertices.
+ */
+#ifndef SINEW_NEAREST_H
+#define SINEW_NEAREST_H
+
+#include "base/base.h"
+#include "sinew/mesh.h"
+
+/* Up to four vertices with weights that sum to 1. */
+typedef struct sinew_place {
+    int32_t vertices[4];
+    double weights[4];
+    double distance; /* m2: squared, of the point that was asked for */
+} sinew_place;
+
+/* What is searched: cells of `width` vertices. */
+typedef struct sinew_search {
+    const sinew_real *positions; /* [3 * vertex_count] borrowed */
+    const int32_t *cells;        /* NULL: the vertices */
+    int32_t count, width;
+    sinew_mesh *surface; /* owned, may be NULL */
+} sinew_search;
+
+/* The mesh, with its vertices at these positions, must outlive the search. vertices: only these count as places. */
+sinew_status sinew_search_begin(sinew_search *search, const sinew_mesh *mesh, const sinew_real *positions,
+                                bool vertices, sinew_error *error);
+void sinew_search_end(sinew_search *search); /* zeroed is fine */
+sinew_place sinew_search_nearest(const sinew_search *search, const sinew_real *p);
+
+#endif

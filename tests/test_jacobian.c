@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_jacobian.c: constraints as numbers: C, its Jacobian and the compliance, of every energy that offers them, every
+ * lane variant of this processor and every form, on random elements.
+ *
+ * Second ways: the energy's own gradient, which must be sum C_i grad C_i / alpha_i; finite differences of C; and the
+ * fused update, which must do what thesis (4.27), (4.28) and XPBD (26) make of the numbers:
+ *
+ *     dlambda = (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~)
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "random_cases.h"
+
+#include "energy/registry.h"
+#include "energy_batch.h"
+
+#ifdef SINEW_SINGLE
+#define CLOSE       2e-3 /* relative, of a few operations on states that are not tame */
+#define DIFFERENCES 0    /* floats have too few digits for finite differences */
+#else
+#define CLOSE       1e-8
+#define DIFFERENCES 1
+#endif
+
+enum {
+    ELEMENTS = 5,
+    CONSTRAINTS = 2
+};
+
+/* Numbers of all elements of a batch. */
+typedef struct numbers {
+    sinew_real *C, *jacobian, *compliance;
+} numbers;
+
+/* A case: which energy, how it is asked. */
+typedef struct drawn {
+    const sinew_energy_ops *ops;
+    int width, form;
+    bool hard;
+    double compliance, stiffness, damping;
+} drawn;
+
+static const char *const form_names[] = {"root", "split", "incompressible", "energy", "combined"};
+
+static numbers numbers_of(batch *b, const drawn *how)
+{
+    const size_t lanes = (size_t)(b->group_count * b->width), m = (size_t)b->ops->constraint_count;
+    const numbers n = {batch_array(lanes * m, sizeof(sinew_real)),
+                       batch_array(lanes * m * (size_t)b->size, sizeof(sinew_real)),
+                       batch_array(lanes * m * m, sizeof(sinew_real))};
+    const sinew_jacobian_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
+                                          .x = b->x,
+                                          .form = how->form,
+                                          .hard = how->hard,
+                                          .C = n.C,
+                                          .jacobian = n.jacobian,
+                                          .compliance = n.compliance};
+    b->ops->jacobian(&kernel);
+    return n;
+}
+
+static void numbers_free(numbers *n)
+{
+    free(n->C);
+    free(n->jacobian);
+    free(n->compliance);
+}
+
+/* Number `row` of so many that each element e has. */
+static double number_at(const batch *b, const sinew_real *array, int e, int row, int rows)
+{
+    return (double)array[(e / b->width * rows + row) * b->width + e % b->width];
+}
+
+static double jacobian_at(const batch *b, const numbers *n, int e, int i, int row)
+{
+    return number_at(b, n->jacobian, e, i * b->size + row, b->ops->constraint_count * b->size);
+}
+
+static void failed(const batch *b, const drawn *how, int e, const char *what, double got, double wanted)
+{
+    fail_msg("%s, form %s, %s, width %d, element %d: %s is %.9g and not %.9g", b->ops->info.name, form_names[how->form],
+             how->hard ? "hard" : "soft", b->width, e, what, got, wanted);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------- */
+
+/* Stretches that differ, so that no C is near zero where its gradient jumps; now and then inside out. */
+static state draw_state(random_cases *r)
+{
+    state s = {.name = "drawn", .angle = random_between(r, 0, 3), .noise = 0.05};
+    for (int i = 0; i < 3; i++)
+        s.sigma[i] = random_between(r, 0.5, 0.8) + 0.35 * i;
+    if (random_index(r, 5) == 0)
+        s.sigma[0] = -s.sigma[0];
+    return s;
+}
+
+static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops, bool *defined)
+{
+    sample samples[ELEMENTS];
+    random_state = random_bits(r);
+    *defined = true;
+    for (int e = 0; e < ELEMENTS; e++) {
+        const state s = draw_state(r);
+        samples[e] = sample_make(&ops->info, &s);
+        *defined &= !undefined_at(&ops->info, &s);
+    }
+    batch b = batch_make(lanes, ops, samples, ELEMENTS);
+    for (int i = 0; i < b.group_count * b.width * b.vertex_count; i++)
+        b.x[4 * i + 3] = (sinew_real)random_between(r, 0.1, 2); /* inverse masses, for the update */
+    return b;
+}
+
+/* ---- The energy's own gradient ------------------------------------------------------------------- */
+
+/* Springs and the like have C = 0 where they rest; with psi = C^2 / (2 alpha) everywhere. */
+static void check_gradient(batch *b, const drawn *how)
+{
+    numbers n = numbers_of(b, how);
+    const int m = b->ops->constraint_count;
+    batch_gradient(b);
+    for (int e = 0; e < b->count; e++) {
+        double scale = 0;
+        for (int row = 0; row < b->size; row++)
+            scale = fmax(scale, fabs((double)*batch_at(b, b->g, e, row)));
+        for (int row = 0; row < b->size; row++) {
+            double sum = 0;
+            for (int i = 0; i < m; i++)
+                sum += number_at(b, n.C, e, i, m) * jacobian_at(b, &n, e, i, row) /
+                       number_at(b, n.compliance, e, i * m + i, m * m);
+            const double wanted = (double)*batch_at(b, b->g, e, row);
+            if (!(fabs(sum - wanted) <= CLOSE * (scale + 1)))
+                failed(b, how, e, "C grad C / alpha", sum, wanted);
+        }
+    }
+    numbers_free(&n);
+}
+
+/* ---- Finite differences -------------------------------------------------------------------------- */
+
+static void check_differences(batch *b, const drawn *how)
+{
+    const double step = 1e-5;
+    const int m = b->ops->constraint_count;
+    numbers n = numbers_of(b, how);
+    for (int row = 0; row < b->size; row++) {
+        numbers side[2];
+        for (int k = 0; k < 2; k++) {
+            for (int e = 0; e < b->count; e++)
+                *batch_at(b, b->x, e, row) += (sinew_real)(k ? -2 * step : step);
+            side[k] = numbers_of(b, how);
+        }
+        for (int e = 0; e < b->count; e++)
+            *batch_at(b, b->x, e, row) += (sinew_real)step;
+        for (int e = 0; e < b->count; e++)
+            for (int i = 0; i < m; i++) {
+                const double difference =
+                    (number_at(b, side[0].C, e, i, m) - number_at(b, side[1].C, e, i, m)) / (2 * step);
+                /* A length bends the more the shorter it is. */
+                const double slope = jacobian_at(b, &n, e, i, row), C = number_at(b, n.C, e, i, m);
+                const double bend = C == 0 ? 0 : 10 * step * step / (C * C);
+                if (!(fabs(difference - slope) <= 1e-6 * (1 + fabs(slope)) + bend))
+                    failed(b, how, e, "a difference of C", difference, slope);
+            }
+        numbers_free(&side[0]);
+        numbers_free(&side[1]);
+    }
+    numbers_free(&n);
+}
+
+/* ---- The fused update ---------------------------------------------------------------------------- */
+
+/* One constraint of every element moved by hand. */
+static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_old, double lambda[][CONSTRAINTS])
+{
+    const int m = b->ops->constraint_count;
+    numbers n = numbers_of(b, how);
+    for (int e = 0; e < b->count; e++) {
+        const double alpha = number_at(b, n.compliance, e, i * m + i, m * m);
+        const double tilde = alpha * how->compliance, gamma = alpha * how->damping;
+        double mass = 0, motion = 0;
+        for (int row = 0; row < b->size; row++) {
+            const double J = jacobian_at(b, &n, e, i, row);
+            const sinew_real *x = batch_at(b, b->x, e, row);
+            mass += (double)x[3 - row % 3] * J * J;
+            motion += J * ((double)*x - (double)x_old[x - b->x]);
+        }
+        if (mass == 0) /* a constraint that the form does not use */
+            continue;
+        const double top = -number_at(b, n.C, e, i, m) - tilde * lambda[e][i] - gamma * motion;
+        const double bottom = (1 + gamma) * mass + tilde, change = how->stiffness * top / bottom;
+        lambda[e][i] += change;
+        for (int row = 0; row < b->size; row++) {
+            sinew_real *x = batch_at(b, b->x, e, row);
+            *x = (sinew_real)((double)*x + (double)x[3 - row % 3] * jacobian_at(b, &n, e, i, row) * change);
+        }
+    }
+    numbers_free(&n);
+}
+
+/* What the fused kernel makes of the same positions and multipliers. */
+static void move_fused(batch *b, const drawn *how, const sinew_real *x_old, double lambda[][CONSTRAINTS],
+                       sinew_real *xw)
+{
+    const int m = b->ops->constraint_count, lanes = b->group_count * b->width;
+    sinew_real *multipliers = batch_array((size_t)(lanes * m), sizeof *multipliers);
+    for (int e = 0; e < b->count; e++)
+        for (int i = 0; i < m; i++)
+            multipliers[(e / b->width * m + i) * b->width + e % b->width] = (sinew_real)lambda[e][i];
+    const sinew_constrain_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
+                                           .xw = xw,
+                                           .lambda = multipliers,
+                                           .compliance = (sinew_real)how->compliance,
+                                           .stiffness = (sinew_real)how->stiffness,
+                                           .x_old = how->damping > 0 ? x_old : NULL,
+                                           .damping = (sinew_real)how->damping,
+                                           .form = how->form};
+    b->ops->constrain(&kernel);
+    for (int e = 0; e < b->count; e++)
+        for (int i = 0; i < m; i++)
+            lambda[e][i] = number_at(b, multipliers, e, i, m);
+    free(multipliers);
+}
+
+static void check_update(random_cases *r, batch *b, const drawn *how)
+{
+    const int m = b->ops->constraint_count, size = 4 * b->group_count * b->width * b->vertex_count;
+    double by_hand[ELEMENTS][CONSTRAINTS] = {{0}}, fused[ELEMENTS][CONSTRAINTS];
+    sinew_real *x_old = batch_array((size_t)size, sizeof *x_old), *xw = batch_array((size_t)size, sizeof *xw);
+    for (int e = 0; e < b->count; e++)
+        for (int i = 0; i < m; i++)
+            by_hand[e][i] = how->hard ? 0 : random_between(r, -1e-3, 1e-3);
+    for (int i = 0; i < size; i++)
+        x_old[i] = b->x[i] + (sinew_real)random_between(r, -0.1, 0.1);
+    memcpy(xw, b->x, (size_t)size * sizeof *xw);
+    memcpy(fused, by_hand, sizeof fused);
+    move_fused(b, how, x_old, fused, xw);
+    for (int i = 0; i < m; i++)
+        move_by_hand(b, how, i, x_old, by_hand);
+    for (int e = 0; e < b->count; e++) {
+        for (int row = 0; row < b->size; row++) {
+            const sinew_real *x = batch_at(b, b->x, e, row);
+            if (!(fabs((double)*x - (double)xw[x - b->x]) <= CLOSE))
+                failed(b, how, e, "a moved coordinate", (double)xw[x - b->x], (double)*x);
+        }
+        for (int i = 0; i < m; i++)
+            if (!(fabs(by_hand[e][i] - fused[e][i]) <= CLOSE * (1 + fabs(by_hand[e][i]))))
+                failed(b, how, e, "a multiplier", fused[e][i], by_hand[e][i]);
+    }
+    free(x_old);
+    free(xw);
+}
+
+/* ---- Cases --------------------------------------------------------------------------------------- */
+
+/* psi = sum C_i^2 / (2 alpha_i) (+ const) holds for these; incompressible rubber has another psi. */
+static bool is_energy(const drawn *how)
+{
+    return !how->hard && how->form != SINEW_FORM_ENERGY && how->form != SINEW_FORM_INCOMPRESSIBLE;
+}
+
+static void run_case(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops, int form)
+{
+    drawn how = {.ops = ops, .width = lanes->width, .form = form, .stiffness = 1};
+    const bool pair_of_constraints = form == SINEW_FORM_SPLIT || form == SINEW_FORM_INCOMPRESSIBLE;
+    bool defined;
+    how.hard = form == SINEW_FORM_ENERGY || (!pair_of_constraints && random_index(r, 3) == 0);
+    if (how.hard)
+        how.stiffness = random_between(r, 0.2, 1);
+    else
+        how.compliance = random_magnitude(r, 0.1, 100);
+    if (!how.hard && random_index(r, 2) == 0)
+        how.damping = random_magnitude(r, 0.01, 1);
+    batch b = draw_batch(r, lanes, ops, &defined);
+    if (defined && is_energy(&how))
+        check_gradient(&b, &how);
+    if (DIFFERENCES)
+        check_differences(&b, &how);
+    check_update(r, &b, &how);
+    batch_free(&b);
+}
+
+static void numbers_are_what_the_update_does(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("constraints as numbers", 20, 2000);
+    int32_t count;
+    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    for (int32_t i = 0; i < r.count; i++)
+        for (int32_t v = 0; v < count; v++)
+            for (int kind = 0; variants[v]->usable() && kind < SINEW_ENERGY_COUNT; kind++)
+                for (int form = SINEW_FORM_ROOT; form <= SINEW_FORM_COMBINED; form++)
+                    if (variants[v]->energies[kind]->info.capabilities & SINEW_CAN_JACOBIAN)
+                        run_case(&r, variants[v], variants[v]->energies[kind], form);
+}
+
+/* Elements that only fill up a group have no constraint, and nothing that would make one of a division by zero. */
+static void fillers_have_no_constraint(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("fillers", 1, 1);
+    const sinew_lane_variant *lanes = sinew_lanes();
+    for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
+        const drawn how = {.ops = lanes->energies[kind], .form = SINEW_FORM_COMBINED};
+        bool defined;
+        if (!(how.ops->info.capabilities & SINEW_CAN_JACOBIAN))
+            continue;
+        batch b = draw_batch(&r, lanes, how.ops, &defined);
+        const int m = how.ops->constraint_count;
+        numbers n = numbers_of(&b, &how);
+        for (int e = b.count; e < b.group_count * b.width; e++)
+            for (int i = 0; i < m; i++) {
+                assert_true(number_at(&b, n.C, e, i, m) == 0);
+                for (int j = 0; j < m; j++)
+                    assert_true(number_at(&b, n.compliance, e, i * m + j, m * m) == (i == j));
+                for (int row = 0; row < b.size; row++)
+                    assert_true(jacobian_at(&b, &n, e, i, row) == 0);
+            }
+        numbers_free(&n);
+        batch_free(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_what_the_update_does),
+        cmocka_unit_test(fillers_have_no_constraint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,6 +25,7 @@ typedef struct told_energy {
     int32_t vertex[ENTRIES];        /* and its vertex there */
     sinew_real weights[8 * PLACES]; /* of pairs */
     sinew_real targets[3 * PLACES]; /* of vertices */
+    int32_t off;                    /* the element that is switched off; -1: none */
 } told_energy;
 
 typedef struct told_pin {
@@ -96,7 +97,10 @@ static inline sinew_energy tell_energy(sinew_world *world, const sinew_body *bod
     def.elements = elements;
     def.weights = pairs ? told->weights : NULL;
     def.targets = told->kind == SINEW_ENERGY_POSITION ? told->targets : NULL;
-    return add_energy(world, &def);
+    const sinew_energy energy = add_energy(world, &def);
+    if (told->off >= 0)
+        assert_int_equal(sinew_energy_switch(world, energy, &told->off, 1, false, NULL), SINEW_OK);
+    return energy;
 }
 
 static inline void note_energy(changing *c, told_energy *told)
@@ -120,7 +124,7 @@ static inline told_energy told_cells(const changing *c, int32_t place, sinew_ene
 {
     const sinew_mesh *mesh = sinew_body_mesh(c->world, c->bodies[place]);
     const bool tets = sinew_get_energy_info(kind)->stencil == SINEW_STENCIL_TET;
-    told_energy told = {.kind = kind, .stiffness = (sinew_real)stiffness, .n = tets ? 4 : 2};
+    told_energy told = {.kind = kind, .stiffness = (sinew_real)stiffness, .n = tets ? 4 : 2, .off = -1};
     told.count = tets ? sinew_mesh_tet_count(mesh) : sinew_mesh_edge_count(mesh);
     const int32_t *cells = tets ? sinew_mesh_tets(mesh) : sinew_mesh_edges(mesh);
     assert_true(told.count * told.n <= ENTRIES && told.count > 0);

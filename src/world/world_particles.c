@@ -26,9 +26,11 @@ static void point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
 }
 
 /* One array, larger. */
-static bool grow_array(const sinew_world *world, void *slot, int32_t used, int32_t capacity, size_t size)
+static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t capacity, size_t size)
 {
     void **array = slot;
+    /* Views of the arrays end with the version, also where another array cannot grow and nothing is added. */
+    world->shape_version++;
     void *grown = sinew_reallocate(&world->allocator, *array, (size_t)used, (size_t)capacity, size);
     if (!grown)
         return false;

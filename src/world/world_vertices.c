@@ -239,9 +239,9 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
     if (status != SINEW_OK)
         return status;
     extension e;
-    const int64_t version = world->shape_version;
     status = draft_extension(world, record, def, &e, error);
     if (status == SINEW_OK) {
+        const int64_t version = world->shape_version;
         const int32_t end = record->start + record->count;
         sinew_particles_insert(world, end, def->count);
         append_vertices(world, record, def, &e);

@@ -410,6 +410,7 @@ static bool compare_converged(random_cases *r, sinew_solver_kind kind, change wh
     world_case before = draw_case(r, kind);
     while (!drawn_is_solid(&before.scene)) /* springs that are pressed have several minima */
         before = draw_case(r, kind);
+    before.pair_stiffness *= 0.02; /* and so have bodies that pairs tear at */
     world_case after = change_case(r, what, &before);
     sinew_solver_def solver = solver_of(kind, 4000, false), newton = solver_of(SINEW_SOLVER_NEWTON, 200, false);
     const bool single = sizeof(sinew_real) == 4;

@@ -329,12 +329,15 @@ static void solve_small(const sinew_low_rank *l, const sinew_dense_kernels *dens
 sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_prefactor *f, const sinew_low_row *rows, int32_t taken,
                                 int32_t count, const int32_t *index, double scale, sinew_error *error)
 {
-    l->taken = taken;
-    l->count = count;
+    l->taken = l->count = 0;
     if (count == 0)
         return SINEW_OK;
+    if (!make_ways(l, f))
+        return sinew_fail_memory(error, "changes of the prefactored matrix");
     sinew_status status = SINEW_ERROR_MEMORY;
-    if (make_ways(l, f) && sinew_make_room(&f->allocator, &l->order, &l->order_room, (size_t)count, sizeof *l->order) &&
+    l->taken = taken;
+    l->count = count;
+    if (sinew_make_room(&f->allocator, &l->order, &l->order_room, (size_t)count, sizeof *l->order) &&
         make_small_room(l, &f->allocator)) {
         sort_rows(l, rows, index);
         status = lay_out(l, f, rows, index) ? SINEW_OK : SINEW_ERROR_MEMORY;

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* Elements of a group, in any variant of the lanes. */
+#define LANES_MOST 64
+
 size_t sinew_task_lanes(const sinew_task *task)
 {
     return (size_t)task->chunk->group_count * (size_t)task->batch->width;
@@ -33,46 +36,65 @@ static size_t row_count(const sinew_objective *o, int32_t task_count)
     return most;
 }
 
-/* w sum_r d_ra d_rb of the element in one lane */
-static double element_entry(const sinew_energy_ops *ops, const sinew_real *rows, size_t W, size_t group, size_t lane,
-                            size_t a, size_t b, double weight)
+/* Entries of one group's elements at their vertices a and b: w sum_r d_ra d_rb */
+static inline void group_entries(const sinew_energy_ops *ops, const sinew_real *rows, size_t W, size_t a, size_t b,
+                                 const double *weights, double *entries)
 {
     const size_t n = (size_t)ops->info.vertex_count, R = (size_t)ops->row_count;
-    double sum = 0;
+    for (size_t lane = 0; lane < W; lane++)
+        entries[lane] = 0;
     for (size_t r = 0; r < R; r++)
-        sum += (double)rows[((group * R + r) * n + a) * W + lane] * (double)rows[((group * R + r) * n + b) * W + lane];
-    return weight * sum;
+        for (size_t lane = 0; lane < W; lane++)
+            entries[lane] += (double)rows[(r * n + a) * W + lane] * (double)rows[(r * n + b) * W + lane];
+    for (size_t lane = 0; lane < W; lane++)
+        entries[lane] *= weights[lane];
 }
 
 /* What one pass over all element entries does with each. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
+/* The entries of one group; returns where the next one's begin in map. */
+static inline __attribute__((always_inline)) const int32_t *visit_group(const sinew_task *task, size_t group,
+                                                                        const sinew_real *rows, const double *weights,
+                                                                        const int32_t *map, entry_visitor *visit,
+                                                                        void *context)
+{
+    const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
+    const int32_t *vertex = task->batch->vertex + ((size_t)task->chunk->first_group + group) * n * W;
+    const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+    double entries[LANES_MOST];
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b <= a; b++, map += W) {
+            group_entries(task->batch->ops, rows + group * (size_t)task->batch->ops->row_count * n * W, W, a, b,
+                          weights, entries);
+            for (size_t lane = 0; lane < W; lane++)
+                visit(context, particle[vertex[a * W + lane] / SINEW_POINT],
+                      particle[vertex[b * W + lane] / SINEW_POINT], map[lane], entries[lane]);
+        }
+    return map;
+}
+
 /* `switched`: without elements that are off. */
-static void visit_entries(const sinew_objective *o, const sinew_global_matrix *d, const sinew_real *weights,
-                          bool switched, entry_visitor *visit, void *context)
+static inline __attribute__((always_inline)) void visit_entries(const sinew_objective *o, const sinew_global_matrix *d,
+                                                                const sinew_real *weights, bool switched,
+                                                                entry_visitor *visit, void *context)
 {
     for (int32_t t = 0; t < d->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
-        const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
-        const int32_t *vertex = task->batch->vertex + (size_t)task->chunk->first_group * n * W;
-        const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+        const size_t W = (size_t)task->batch->width;
         const int32_t *map = d->pattern->map + d->pattern->task_map[t];
+        const int32_t *element = task->batch->element + (size_t)task->chunk->first_group * W;
         sinew_reduced_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
         kernel.rows = d->rows;
         task->batch->ops->reduce(&kernel);
-        for (size_t group = 0; group < (size_t)task->chunk->group_count; group++)
-            for (size_t a = 0; a < n; a++)
-                for (size_t b = 0; b <= a; b++)
-                    for (size_t lane = 0; lane < W; lane++, map++) {
-                        const int32_t element =
-                            task->batch->element[((size_t)task->chunk->first_group + group) * W + lane];
-                        const bool none = element < 0 || (switched && sinew_batch_is_off(task->batch, element));
-                        const double weight = none ? 0 : (double)weights[group * W + lane];
-                        visit(context, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT],
-                              particle[vertex[(group * n + b) * W + lane] / SINEW_POINT], *map,
-                              element_entry(task->batch->ops, d->rows, W, group, lane, a, b, weight));
-                    }
-        weights += sinew_task_lanes(task);
+        for (size_t group = 0; group < (size_t)task->chunk->group_count; group++, element += W, weights += W) {
+            double own[LANES_MOST];
+            for (size_t lane = 0; lane < W; lane++)
+                own[lane] = element[lane] < 0 || (switched && sinew_batch_is_off(task->batch, element[lane]))
+                                ? 0
+                                : (double)weights[lane];
+            map = visit_group(task, group, d->rows, own, map, visit, context);
+        }
     }
 }
 

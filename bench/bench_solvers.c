@@ -76,13 +76,13 @@ static void make_local(scene *s)
 {
     const sinew_objective *o = &s->world->objective;
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const size_t lanes = sinew_global_weight_count(o);
+    const size_t lanes = sinew_lanes_between(o, 0, o->task_count);
     s->first_lane = sinew_allocate(&allocator, (size_t)o->task_count, sizeof *s->first_lane);
     s->weights = sinew_allocate(&allocator, lanes, sizeof *s->weights);
     s->duals = sinew_allocate_zero(&allocator, 9 * lanes, sizeof *s->duals);
     if (!s->first_lane || !s->weights || !s->duals)
         exit(1);
-    sinew_global_stiffness(o, 0.5, 1.5, s->weights);
+    sinew_weigh(o, 0, o->task_count, &(sinew_weighing){0.5, 1.5, 1}, s->weights);
     for (int32_t t = 0; t < o->task_count; t++)
         s->first_lane[t] = t == 0 ? 0
                                   : s->first_lane[t - 1] + (size_t)o->tasks[t - 1].chunk->group_count *

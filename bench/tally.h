@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.h: an allocator that counts the bytes held, to say what a solver's memory is. It takes them from the library's
- * own, so that what is timed is what users get.
+ * tally.h: an allocator that counts calls and the bytes held, to say what a solver's memory is. It takes them from the
+ * library's own, so that what is timed is what users get.
  */
 #ifndef SINEW_BENCH_TALLY_H
 #define SINEW_BENCH_TALLY_H
@@ -12,6 +12,7 @@
 
 typedef struct tally {
     size_t held;
+    int64_t calls; /* for memory */
 } tally;
 
 static inline void *tally_allocate(void *context, size_t size, size_t alignment)
@@ -23,6 +24,7 @@ static inline void *tally_allocate(void *context, size_t size, size_t alignment)
         return NULL;
     memcpy(block, &size, sizeof size);
     t->held += size;
+    t->calls++;
     return block + alignment;
 }
 

@@ -10,7 +10,7 @@
 #define BROKEN (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED)
 #ifdef SINEW_SINGLE
 #define EXACT  2e-5
-#define CLOSES 1e-4
+#define CLOSES 1e-5
 #else
 #define EXACT  1e-10
 #define CLOSES 1e-10

@@ -261,7 +261,7 @@ static double *assembled_matrix(sinew_world *world, const sinew_real *q, bool pr
     sinew_objective *o = &world->objective;
     sinew_error error = {0};
     const size_t n = 3 * (size_t)o->particle_count;
-    sinew_assembly *as = sinew_assembly_create(o, order, &error);
+    sinew_assembly *as = sinew_assembly_create(o, o->task_count, order, &error);
     must(&error);
     double *values = make_array(9 * (size_t)as->column[as->free_count], sizeof *values);
     double *H = make_array(n * n, sizeof *H);
@@ -433,7 +433,7 @@ static void test_cholesky(void **state)
     sinew_world *world = everything(false);
     sinew_real *q = inside_positions(world);
     sinew_error error = {0};
-    sinew_assembly *as = sinew_assembly_create(&world->objective, NULL, &error);
+    sinew_assembly *as = sinew_assembly_create(&world->objective, world->objective.task_count, NULL, &error);
     sinew_cholesky *cholesky =
         sinew_cholesky_create(&world->allocator, sinew_lanes()->dense, as->free_count, as->column, as->row, &error);
     must(&error);

@@ -2,6 +2,7 @@
  *
  * test_settings.c: what a running world is told and can be asked, and defs that are set by names.
  */
+#include "failing_allocator.h"
 #include "small_world.h"
 
 /* ---- Settings ---------------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ static void energies_by_name(void **unused)
     sinew_energy_def_set(&def, "poisson", 0.6, &error);
     refused(&error, SINEW_ERROR_DATA, "neo_hookean: poisson is 0.6, must be in");
     sinew_energy_def_set(&def, "colour", 1, &error);
-    refused(&error, SINEW_ERROR_DATA, "see sinew info");
+    refused(&error, SINEW_ERROR_DATA, "see sinew info energies");
     sinew_energy_def_set_word(&def, "young", "soft", &error);
     refused(&error, SINEW_ERROR_DATA, "young is a number in Pa, not the word \"soft\"");
     const sinew_energy_def untouched = sinew_default_energy_def(SINEW_ENERGY_NEO_HOOKEAN);
@@ -241,6 +242,31 @@ static void bodies_by_name(void **unused)
     free_scene(&s);
 }
 
+static void a_name_without_memory(void **unused)
+{
+    (void)unused;
+    failing_allocator memory = {0};
+    sinew_world_def world_def = sinew_default_world_def();
+    world_def.allocator = hooks_of(&memory);
+    sinew_world *world = make_world(&world_def);
+    sinew_mesh *mesh = make_beam(1, 1, 1, 1, 1, 1);
+    sinew_body_def def = sinew_default_body_def();
+    def.mesh = mesh;
+    def.name = "arm";
+    sinew_error error;
+    for (memory.fail_at = 1;; memory.fail_at++) {
+        memory.calls = 0;
+        if (sinew_world_add_body(world, &def, &error).index >= 0)
+            break;
+        assert_int_equal(error.status, SINEW_ERROR_MEMORY);
+        assert_int_equal(sinew_world_body_by_name(world, "arm").index, -1);
+    }
+    assert_true(memory.fail_at > 5);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+    assert_int_equal(memory.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(energies_by_name, install_hook, remove_hook),
         cmocka_unit_test(solvers_by_name),
         cmocka_unit_test(bodies_by_name),
+        cmocka_unit_test(a_name_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

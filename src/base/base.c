@@ -89,6 +89,13 @@ bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room,
     return true;
 }
 
+bool sinew_make_spare_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size)
+{
+    if (*(void **)slot && count <= *room / size)
+        return true;
+    return sinew_make_room(allocator, slot, room, count < SIZE_MAX / 2 ? count + count / 2 : count, size);
+}
+
 void sinew_release(const sinew_allocator *allocator, void *memory)
 {
     if (memory)

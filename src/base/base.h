@@ -21,6 +21,8 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
  * there; what was in a smaller array is lost. Arrays that are filled anew again and again soon need no memory. False
  * without memory: the old array stays. */
 bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size);
+/* The same with room to spare from the start: for arrays whose size goes up and down. */
+bool sinew_make_spare_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size);
 void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
 sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* fills in zero hooks; NULL is fine */
 

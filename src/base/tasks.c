@@ -10,8 +10,8 @@
  *
  * Two threads in step are slower than one where others want the cores: whoever is taken off its core with a block in
  * hand makes the other wait for a time slice. So a worker that kept a sleeper waiting asks the system whether it was
- * taken off its core; if so, callers work alone for a while: longer each time it happens again soon, shortly where it
- * was a chance. Clocks decide who works, never what is computed.
+ * taken off its core; if so, callers work alone for a while: longer each time it happens again after little work
+ * together, shortly where it was a chance. Clocks decide who works, never what is computed.
  */
 #include "base/tasks.h"
 
@@ -35,7 +35,7 @@
 
 #define CROWD_LEAST 2000000   /* ns that callers work alone after a worker was off its core */
 #define CROWD_MOST  256000000 /* ns, at most, where it happens again and again */
-#define CROWD_SOON  16000000  /* ns: again within this time after the last such while makes the next twice as long */
+#define CROWD_SOON  32000000  /* ns of work together: after less than that, the next while is twice as long */
 
 enum {
     IDLE,
@@ -63,8 +63,9 @@ static struct {
     pthread_once_t once;
     worker *idle;
     int32_t count, users;
-    _Atomic int64_t alone_until; /* ns */
+    _Atomic int64_t alone_until; /* ns; 0: no worker was off its core yet */
     _Atomic int64_t alone_for;   /* ns, the last time */
+    _Atomic int64_t together;    /* ns of work together since then */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* The task system that does the work of this thread; zeroed: the library's threads do. */
@@ -120,19 +121,24 @@ void sinew_tasks_was_awaited(void)
 {
     if (!was_taken_off())
         return;
-    const int64_t now = now_ns(), until = atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
     int64_t length = CROWD_LEAST;
-    if (now < until + CROWD_SOON)
-        length = 2 * atomic_load_explicit(&roof.alone_for, memory_order_relaxed);
+    if (atomic_load(&roof.alone_until) != 0 && atomic_exchange(&roof.together, 0) < CROWD_SOON)
+        length = 2 * atomic_load(&roof.alone_for);
     length = length > CROWD_MOST ? CROWD_MOST : length;
-    atomic_store_explicit(&roof.alone_for, length, memory_order_relaxed);
-    atomic_store_explicit(&roof.alone_until, now + length, memory_order_relaxed);
+    atomic_store(&roof.alone_for, length);
+    atomic_store(&roof.alone_until, now_ns() + length);
 }
 
-static bool is_crowded(void)
+/* Whether the cores are crowded at time `now`. */
+static bool is_crowded(int64_t now)
 {
-    const int64_t until = atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
-    return until != 0 && now_ns() < until;
+    return now < atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
+}
+
+/* Clocks are read only once there was a crowd. */
+static int64_t now_where_crowds_are(void)
+{
+    return atomic_load_explicit(&roof.alone_until, memory_order_relaxed) != 0 ? now_ns() : 0;
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
@@ -377,16 +383,26 @@ static void call_workers(int32_t count, sinew_tasks_work *work, const void *cont
         give_back(team);
 }
 
+static void call_unless_crowded(int32_t count, sinew_tasks_work *work, const void *context)
+{
+    const int64_t began = now_where_crowds_are();
+    if (is_crowded(began)) {
+        work(context, 0);
+        return;
+    }
+    call_workers(count, work, context);
+    if (began != 0)
+        atomic_fetch_add_explicit(&roof.together, now_ns() - began, memory_order_relaxed);
+}
+
 void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context)
 {
     if (thread_count < 2)
         work(context, 0);
     else if (task_system.start)
         lend(thread_count, work, context);
-    else if (is_crowded())
-        work(context, 0);
     else
-        call_workers(thread_count, work, context);
+        call_unless_crowded(thread_count, work, context);
 }
 
 /* ---- Loops ----------------------------------------------------------------------------------- */

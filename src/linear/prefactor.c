@@ -9,27 +9,9 @@
 
 #include "base/phases.h"
 #include "linear/ordering.h"
-#include "linear/part_tree.h"
+#include "linear/prefactor_parts.h"
 
 #define PARALLEL_ROWS 4096 /* below, one thread solves */
-
-/* Kept for factorisations of new values: P S P^T as a view of the arrays below it, and L. */
-typedef struct kept_factor {
-    sinew_supernodal factor;
-    cholmod_sparse lower;
-    SuiteSparse_long *column, *row; /* [n + 1], [entries] */
-    double *value;                  /* [entries] */
-    size_t *source;                 /* [entries] the entry of S that each one is */
-} kept_factor;
-
-struct sinew_prefactor {
-    sinew_allocator allocator;
-    const sinew_panel_kernels *kernels;
-    int32_t thread_count, n;
-    int32_t *order; /* [n] the matrix row that is eliminated k-th */
-    sinew_part_tree tree;
-    kept_factor *kept; /* NULL where S never changes */
-};
 
 /* ---- The factor ------------------------------------------------------------------------------ */
 
@@ -49,6 +31,11 @@ static cholmod_sparse *copy_matrix(int32_t n, const int64_t *column, const int32
     return matrix;
 }
 
+static sinew_status fail_definite(sinew_error *error)
+{
+    return sinew_fail(error, SINEW_ERROR_NUMERIC, "the system matrix is not positive definite");
+}
+
 /* Few zeros are stored: each one costs time in every solve. */
 static const sinew_panel_rule panel_rule = {{4, 16, 48}, {0.2, 0.05, 0.02}};
 
@@ -65,7 +52,7 @@ static sinew_status factorise(sinew_prefactor *f, cholmod_sparse *matrix, const 
     if (!lower || !sinew_supernodal_create(factor, &f->allocator, dense, &panel_rule, upper, analysis->ColCount))
         status = sinew_fail_memory(error, "the prefactored matrix");
     else if (sinew_supernodal_factorise(factor, lower, 0) >= 0)
-        status = sinew_fail(error, SINEW_ERROR_NUMERIC, "the system matrix is not positive definite");
+        status = fail_definite(error);
     for (int32_t k = 0; status == SINEW_OK && k < f->n; k++)
         f->order[k] = (int32_t)((const SuiteSparse_long *)analysis->Perm)[k];
     cholmod_l_free_sparse(&lower, common);
@@ -80,7 +67,7 @@ static sinew_status factorise(sinew_prefactor *f, cholmod_sparse *matrix, const 
  * the entries, which doubles hold exactly. */
 static bool keep_pattern(sinew_prefactor *f, cholmod_sparse *matrix, cholmod_common *common)
 {
-    kept_factor *kept = f->kept;
+    sinew_kept_factor *kept = f->kept;
     SuiteSparse_long *order = cholmod_l_malloc((size_t)f->n, sizeof *order, common);
     const size_t entries = (size_t)((SuiteSparse_long *)matrix->p)[f->n];
     for (int32_t k = 0; order && k < f->n; k++)
@@ -111,18 +98,28 @@ static bool keep_pattern(sinew_prefactor *f, cholmod_sparse *matrix, cholmod_com
     return good;
 }
 
-bool sinew_prefactor_refactor(sinew_prefactor *f, const double *value)
+void sinew_prefactor_slim(sinew_prefactor *f)
 {
-    kept_factor *kept = f->kept;
-    for (SuiteSparse_long k = 0; k < kept->column[f->n]; k++)
-        kept->value[k] = value[kept->source[k]];
-    if (sinew_supernodal_factorise(&kept->factor, &kept->lower, 0) >= 0)
-        return false;
-    sinew_part_tree_refill(&f->tree, &kept->factor);
-    return true;
+    f->kept->slim = true;
+    sinew_supernodal_drop_values(&f->kept->factor);
 }
 
-static void drop_kept(const sinew_allocator *allocator, kept_factor *kept)
+sinew_status sinew_prefactor_refactor(sinew_prefactor *f, const double *value, sinew_error *error)
+{
+    sinew_kept_factor *kept = f->kept;
+    for (SuiteSparse_long k = 0; k < kept->column[f->n]; k++)
+        kept->value[k] = value[kept->source[k]];
+    if (!sinew_supernodal_need_values(&kept->factor))
+        return sinew_fail_memory(error, "the prefactored matrix");
+    const bool good = sinew_supernodal_factorise(&kept->factor, &kept->lower, 0) < 0;
+    if (good)
+        sinew_part_tree_refill(&f->tree, &kept->factor);
+    if (kept->slim)
+        sinew_supernodal_drop_values(&kept->factor);
+    return good ? SINEW_OK : fail_definite(error);
+}
+
+static void drop_kept(const sinew_allocator *allocator, sinew_kept_factor *kept)
 {
     if (!kept)
         return;
@@ -163,6 +160,7 @@ static sinew_prefactor *create(const sinew_allocator *allocator, const sinew_pre
     }
     f->allocator = *allocator;
     f->kernels = kernels->panels;
+    f->dense = kernels->dense;
     f->thread_count = thread_count;
     f->n = n;
     cholmod_common common;
@@ -241,41 +239,62 @@ static void part_backward(const sinew_prefactor *f, int32_t p, const int32_t *pl
     }
 }
 
-/* Up the levels of the tree and down again. */
+/* Up the levels of the tree, down again, or both. */
 typedef struct solve_pass {
-    sinew_prefactor *f;
+    const sinew_prefactor *f;
     const int32_t *place;
-    const sinew_real *b;
+    const sinew_real *b; /* NULL: down alone */
     sinew_real *x;
 } solve_pass;
 
-static int32_t phase_level(const sinew_prefactor *f, int32_t phase)
+/* Phases that go down follow those that go up. */
+static bool goes_up(const solve_pass *pass, int32_t phase)
 {
-    return phase < f->tree.level_count ? phase : 2 * f->tree.level_count - 1 - phase;
+    return pass->b && phase < pass->f->tree.level_count;
+}
+
+static int32_t phase_level(const solve_pass *pass, int32_t phase)
+{
+    const int32_t levels = pass->f->tree.level_count;
+    return goes_up(pass, phase) ? phase : (pass->b ? 2 : 1) * levels - 1 - phase;
 }
 
 static int32_t count_parts(const void *context, int32_t phase)
 {
-    const sinew_prefactor *f = ((const solve_pass *)context)->f;
-    const int32_t level = phase_level(f, phase);
-    return f->tree.level_first[level + 1] - f->tree.level_first[level];
+    const solve_pass *pass = context;
+    const int32_t level = phase_level(pass, phase);
+    return pass->f->tree.level_first[level + 1] - pass->f->tree.level_first[level];
 }
 
 static void run_part(const void *context, int32_t phase, int32_t item)
 {
     const solve_pass *pass = context;
-    const int32_t p = pass->f->tree.level_first[phase_level(pass->f, phase)] + item;
-    if (phase < pass->f->tree.level_count)
+    const int32_t p = pass->f->tree.level_first[phase_level(pass, phase)] + item;
+    if (goes_up(pass, phase))
         part_forward(pass->f, p, pass->place, pass->b);
     else
         part_backward(pass->f, p, pass->place, pass->x);
 }
 
+static void run_phases(const sinew_prefactor *f, const solve_pass *pass, int32_t count)
+{
+    const sinew_phases work = {count, count_parts, run_part, pass};
+    sinew_phases_run(&work, f->n >= PARALLEL_ROWS ? f->thread_count : 1);
+}
+
 void sinew_prefactor_solve(sinew_prefactor *f, const int32_t *place, const sinew_real *b, sinew_real *x)
 {
-    const solve_pass pass = {f, place, b, x};
-    const sinew_phases work = {2 * f->tree.level_count, count_parts, run_part, &pass};
-    sinew_phases_run(&work, f->n >= PARALLEL_ROWS ? f->thread_count : 1);
+    run_phases(f, &(solve_pass){f, place, b, x}, 2 * f->tree.level_count);
+}
+
+void sinew_prefactor_forward(sinew_prefactor *f, const int32_t *place, const sinew_real *b)
+{
+    run_phases(f, &(solve_pass){f, place, b, NULL}, f->tree.level_count);
+}
+
+void sinew_prefactor_backward(sinew_prefactor *f, const int32_t *place, sinew_real *x)
+{
+    run_phases(f, &(solve_pass){f, place, NULL, x}, f->tree.level_count);
 }
 
 int64_t sinew_prefactor_size(const sinew_prefactor *f)
@@ -287,7 +306,7 @@ int64_t sinew_prefactor_memory(const sinew_prefactor *f)
 {
     int64_t bytes = (int64_t)(sizeof *f + (size_t)f->n * sizeof *f->order) + sinew_part_tree_memory(&f->tree);
     if (f->kept)
-        bytes += sinew_supernodal_size(&f->kept->factor) * (int64_t)sizeof(double) +
+        bytes += (f->kept->slim ? 0 : sinew_supernodal_size(&f->kept->factor) * (int64_t)sizeof(double)) +
                  f->kept->column[f->n] * (int64_t)(sizeof *f->kept->row + sizeof *f->kept->value + sizeof(size_t));
     return bytes;
 }

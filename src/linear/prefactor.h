@@ -30,15 +30,17 @@ typedef struct sinew_prefactor_kernels {
 sinew_prefactor *sinew_prefactor_create(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
                                         int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
                                         const double *value, const sinew_real *points, sinew_error *error);
-/* The same, and keeps what sinew_prefactor_refactor needs: L in double and the pattern of S. */
+/* The same, and keeps what sinew_prefactor_refactor needs: the pattern of S, and L in double. */
 sinew_prefactor *sinew_prefactor_create_kept(const sinew_allocator *allocator, const sinew_prefactor_kernels *kernels,
                                              int32_t thread_count, int32_t n, const int64_t *column, const int32_t *row,
                                              const double *value, const sinew_real *points, sinew_error *error);
 void sinew_prefactor_destroy(sinew_prefactor *prefactor);
 
-/* New values [column[n]] in the old pattern; the bits are those of a prefactor made of them. False when S is not
- * positive definite: solves then go on with the old one. Does not allocate. */
-bool sinew_prefactor_refactor(sinew_prefactor *prefactor, const double *value);
+/* Gives L in double back, of one that is kept: refactor then makes room for it while it works. */
+void sinew_prefactor_slim(sinew_prefactor *prefactor);
+/* New values [column[n]] in the old pattern; the bits are those of a prefactor made of them. SINEW_ERROR_NUMERIC when S
+ * is not positive definite; after a failure solves go on with the old one. Does not allocate but after slim. */
+sinew_status sinew_prefactor_refactor(sinew_prefactor *prefactor, const double *value, sinew_error *error);
 
 /* x = S^-1 b, both [..][4] with a zero fourth number, row i of the matrix at place[i] of the vectors (NULL: i itself).
  * b may be x. Does not allocate. */

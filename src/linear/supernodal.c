@@ -74,10 +74,23 @@ bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocat
     if (!f->start || !f->panel_of || !f->place || !f->waiting || !f->next || !f->done_rows)
         return false;
     lay_out_values(f);
-    f->values = sinew_allocate(allocator, f->start[panels], sizeof *f->values);
-    for (size_t k = 0; f->values && k < panels; k++)
+    return sinew_supernodal_need_values(f) && allocate_work(f);
+}
+
+bool sinew_supernodal_need_values(sinew_supernodal *f)
+{
+    if (f->values)
+        return true;
+    f->values = sinew_allocate(&f->allocator, f->start[f->panels.count], sizeof *f->values);
+    for (int32_t k = 0; f->values && k < f->panels.count; k++)
         memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
-    return f->values && allocate_work(f);
+    return f->values;
+}
+
+void sinew_supernodal_drop_values(sinew_supernodal *f)
+{
+    sinew_release(&f->allocator, f->values);
+    f->values = NULL;
 }
 
 void sinew_supernodal_destroy(sinew_supernodal *f)

@@ -36,6 +36,9 @@ bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocat
                              const SuiteSparse_long *columns);
 void sinew_supernodal_destroy(sinew_supernodal *f);       /* zeroed is fine */
 int64_t sinew_supernodal_size(const sinew_supernodal *f); /* numbers in L */
+/* Gives the numbers of L back, and makes room for them again: false without memory. Pattern and work space stay. */
+void sinew_supernodal_drop_values(sinew_supernodal *f);
+bool sinew_supernodal_need_values(sinew_supernodal *f);
 
 /* L of A + shift I; `lower` is the lower triangle of A in the order of elimination. Returns -1, or the column at which
  * A + shift I is not positive definite. */

@@ -170,6 +170,22 @@ static void panel_backward(const sinew_panel *panels, int32_t count, sinew_real 
     }
 }
 
+static void panel_gather(const sinew_real *V, int32_t rows, const sinew_real *y, sinew_real *sums)
+{
+    vec4 s[SINEW_PANEL_ROWS];
+    multiply_rows(V, 4, rows, y, s);
+    for (int r = 0; r < 4; r++)
+        store4(sums + 4 * r, s[r]);
+}
+
+static void panel_spread(const sinew_real *V, int32_t rows, const sinew_real *a, sinew_real *y)
+{
+    vec4 x[SINEW_PANEL_ROWS];
+    for (int r = 0; r < 4; r++)
+        x[r] = load4(a + 4 * r);
+    subtract_columns(V, 4, rows, x, y);
+}
+
 extern const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels);
-const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels) = {.forward = panel_forward,
-                                                                    .backward = panel_backward};
+const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels) = {
+    .forward = panel_forward, .backward = panel_backward, .gather = panel_gather, .spread = panel_spread};

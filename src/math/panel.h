@@ -32,6 +32,9 @@ typedef struct sinew_panel_kernels {
     void (*forward)(const sinew_panel *panels, int32_t count, sinew_real *x);
     /* x = L^-T x over panels count-1 .. 0: own columns from the rows below */
     void (*backward)(const sinew_panel *panels, int32_t count, sinew_real *x);
+    /* Four columns V [rows][4] beside vectors y [rows][4]: sums [4][4] = V^T y, and y -= V a with a [4][4]. */
+    void (*gather)(const sinew_real *V, int32_t rows, const sinew_real *y, sinew_real *sums);
+    void (*spread)(const sinew_real *V, int32_t rows, const sinew_real *a, sinew_real *y);
 } sinew_panel_kernels;
 
 #endif

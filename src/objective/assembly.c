@@ -31,10 +31,11 @@ static size_t task_block_entries(const sinew_task *task)
     return (size_t)task->chunk->group_count * (size_t)task->batch->width * (n * (n + 1) / 2);
 }
 
-static bool table_create(const sinew_allocator *allocator, const sinew_objective *o, block_table *table)
+static bool table_create(const sinew_allocator *allocator, const sinew_objective *o, int32_t task_count,
+                         block_table *table)
 {
     size_t most = 16;
-    for (int32_t t = 0; t < o->task_count; t++) {
+    for (int32_t t = 0; t < task_count; t++) {
         size_t entries = task_block_entries(&o->tasks[t]);
         most = entries > most ? entries : most;
     }
@@ -117,22 +118,22 @@ static bool map_tasks(const sinew_objective *o, sinew_assembly *as, block_list *
     const sinew_allocator *allocator = &o->allocator;
     block_table table = {0};
     size_t total = 0;
-    as->task_map = sinew_allocate(allocator, (size_t)o->task_count, sizeof *as->task_map);
-    as->task_local = sinew_allocate(allocator, (size_t)o->task_count + 1, sizeof *as->task_local);
-    bool good = as->task_map && as->task_local && table_create(allocator, o, &table);
-    for (int32_t t = 0; good && t < o->task_count; t++) {
+    as->task_map = sinew_allocate(allocator, (size_t)as->task_count, sizeof *as->task_map);
+    as->task_local = sinew_allocate(allocator, (size_t)as->task_count + 1, sizeof *as->task_local);
+    bool good = as->task_map && as->task_local && table_create(allocator, o, as->task_count, &table);
+    for (int32_t t = 0; good && t < as->task_count; t++) {
         as->task_map[t] = total;
         total += task_block_entries(&o->tasks[t]);
     }
     if (good)
         as->map = sinew_allocate(allocator, total, sizeof *as->map);
     good = good && as->map;
-    for (int32_t t = 0; good && t < o->task_count; t++) {
+    for (int32_t t = 0; good && t < as->task_count; t++) {
         as->task_local[t] = list->count;
         good = map_task(allocator, o, as, t, &table, list);
     }
     if (good)
-        as->task_local[o->task_count] = as->local_count = list->count;
+        as->task_local[as->task_count] = as->local_count = list->count;
     table_release(allocator, &table);
     return good;
 }
@@ -224,10 +225,13 @@ static bool number_particles(const sinew_objective *o, sinew_assembly *as, const
     return good;
 }
 
-sinew_assembly *sinew_assembly_create(const sinew_objective *o, const int32_t *order, sinew_error *error)
+sinew_assembly *sinew_assembly_create(const sinew_objective *o, int32_t task_count, const int32_t *order,
+                                      sinew_error *error)
 {
     sinew_assembly *as = sinew_allocate_zero(&o->allocator, 1, sizeof *as);
     block_list list = {0};
+    if (as)
+        as->task_count = task_count;
     bool good = as && number_particles(o, as, order) && map_tasks(o, as, &list) && build_pattern(o, as, &list);
     sinew_release(&o->allocator, list.keys);
     if (good)
@@ -246,6 +250,12 @@ void sinew_assembly_destroy(const sinew_objective *o, sinew_assembly *as)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
     sinew_release(&o->allocator, as);
+}
+
+void sinew_assembly_drop_values(const sinew_objective *o, sinew_assembly *as)
+{
+    sinew_release(&o->allocator, as->local_values);
+    as->local_values = NULL;
 }
 
 sinew_real *sinew_assembly_places(const sinew_assembly *as, const sinew_objective *o)
@@ -321,6 +331,6 @@ static void fill_column_range(const void *context, int32_t member, int32_t first
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
 {
     const fill_pass pass = {as, o, q, project, values};
-    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, fill_task_range, &pass);
+    sinew_tasks_for(sinew_task_threads(o), as->task_count, 1, fill_task_range, &pass);
     sinew_over_particles(o->thread_count, as->free_count, fill_column_range, &pass);
 }

@@ -15,6 +15,7 @@
 #include "objective/objective.h"
 
 typedef struct sinew_assembly {
+    int32_t task_count; /* the objective's first tasks: all, or the fixed ones */
     int32_t free_count;
     int32_t *free_index; /* [particle_count] the row of each particle, -1 at pins */
     int32_t *particle;   /* [free_count] */
@@ -30,9 +31,12 @@ typedef struct sinew_assembly {
     sinew_real *local_values; /* [local_count][9] */
 } sinew_assembly;
 
-/* order [free_count]: order[k] is the number, among the free particles ascending, of the k-th row; NULL: ascending.
- * Allocates; NULL on failure. */
-sinew_assembly *sinew_assembly_create(const sinew_objective *objective, const int32_t *order, sinew_error *error);
+/* Of the objective's first task_count tasks. order [free_count]: order[k] is the number, among the free particles
+ * ascending, of the k-th row; NULL: ascending. Allocates; NULL on failure. */
+sinew_assembly *sinew_assembly_create(const sinew_objective *objective, int32_t task_count, const int32_t *order,
+                                      sinew_error *error);
+/* Gives back what only sinew_assembly_fill needs. */
+void sinew_assembly_drop_values(const sinew_objective *objective, sinew_assembly *assembly);
 void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
 /* The rows' places at rest, [free_count][4], the caller's to release; NULL without memory. */
 sinew_real *sinew_assembly_places(const sinew_assembly *assembly, const sinew_objective *objective);

@@ -111,6 +111,9 @@ static bool make_layer_room(sinew_objective *o, const layout *l)
 {
     const sinew_allocator *a = &o->allocator;
     const size_t tasks = (size_t)l->task_count;
+    /* A layer's size goes up and down. */
+    bool (*make)(const sinew_allocator *, void *, size_t *, size_t, size_t) =
+        l->task_count > o->fixed_task_count ? sinew_make_spare_room : sinew_make_room;
     if (!o->tasks || tasks > o->task_room / sizeof *o->tasks) {
         const size_t wanted = o->tasks ? tasks + tasks / 2 : tasks;
         sinew_task *grown =
@@ -120,12 +123,10 @@ static bool make_layer_room(sinew_objective *o, const layout *l)
         o->tasks = grown;
         o->task_room = wanted * sizeof *o->tasks;
     }
-    return sinew_make_room(a, &o->slot_values, &o->slot_room, 4 * ((size_t)l->slot_count + 1),
-                           sizeof *o->slot_values) &&
-           sinew_make_room(a, &o->task_values, &o->value_room, tasks, sizeof *o->task_values) &&
-           sinew_make_room(a, &o->scratch, &o->scratch_room, (size_t)o->thread_count * l->scratch_size,
-                           sizeof *o->scratch) &&
-           (!o->tangents || sinew_make_room(a, &o->tangents, &o->tangent_room, l->tangent_total, sizeof *o->tangents));
+    return make(a, &o->slot_values, &o->slot_room, 4 * ((size_t)l->slot_count + 1), sizeof *o->slot_values) &&
+           make(a, &o->task_values, &o->value_room, tasks, sizeof *o->task_values) &&
+           make(a, &o->scratch, &o->scratch_room, (size_t)o->thread_count * l->scratch_size, sizeof *o->scratch) &&
+           (!o->tangents || make(a, &o->tangents, &o->tangent_room, l->tangent_total, sizeof *o->tangents));
 }
 
 /* Counts and offsets as they are without a layer. */

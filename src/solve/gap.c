@@ -125,8 +125,8 @@ static void restore(sinew_gap *gap, sinew_terms terms)
 static bool full_step(sinew_gap *gap)
 {
     sinew_newton *n = &gap->newton;
-    const double alpha = sinew_full_step(&gap->copy, n->d, n->trial, n->trial_gradient);
-    return alpha == 1 && isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
+    sinew_full_step(&gap->copy, n->d, n->trial, n->trial_gradient);
+    return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
 }
 
 /* Full steps whatever g does in between; true when it is lower in the end by at least `enough`. */

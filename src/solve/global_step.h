@@ -2,71 +2,77 @@
  *
  * global_step.h: the constant matrix of projective methods and its prefactored solves:
  *
- *     S = M/h^2 + sum_j w_j D_j^T D_j          thesis (4.50), (4.60), (4.71)
+ *     S = M/h^2 + scale sum_j w_j D_j^T D_j          thesis (4.50), (4.60), (4.71)
  *
  * D_j maps positions to the reduced coordinates of element j (energy.h), acting on x, y and z alike, so that S is one
  * scalar matrix over the free particles for all three. Pinned particles are no unknowns; what couples them to the free
  * ones is kept apart for solvers that solve for positions instead of increments.
+ *
+ * The factor holds the fixed elements, all of them switched on, so that elements can come and go and be switched
+ * without a new one. Solves are with S as it is all the same:
+ *
+ *     few rows beside the factor (global_rows.h)   low_rank.h
+ *     many transient ones                          conjugate gradients, with the factor and the rows switched off, as
+ *                                                  few, for preconditioner
+ *     many switched off, or some whose absence     numbers of the factor are made anew without them
+ *     leaves too little
+ *
+ * Which of them depends on the elements that there are, and on nothing else.
  */
 #ifndef SINEW_GLOBAL_STEP_H
 #define SINEW_GLOBAL_STEP_H
 
-#include "linear/prefactor.h"
-#include "objective/objective.h"
+#include "linear/low_rank.h"
+#include "linear/pcg.h"
+#include "solve/global_matrix.h"
+#include "solve/global_rows.h"
+
+/* Rows beside a factor that count as few. */
+#define SINEW_GLOBAL_ROWS_MOST 320
+
+/* What a solver wants of S. */
+typedef struct sinew_global_rule {
+    sinew_weighing weighing;
+    bool rescaled; /* the scale changes during steps: L stays at hand in double */
+    bool position; /* it solves for positions: pins are coupled, and solves go down to round-off */
+} sinew_global_rule;
 
 typedef struct sinew_global {
+    sinew_global_rule rule;
     int32_t free_count;
-    int32_t *particle; /* [free_count] */
+    sinew_global_matrix matrix;
+    sinew_real *weights; /* [lanes of the matrix's tasks] all switched on */
+    sinew_coupling coupling;
+    double scale;
     sinew_prefactor *factor;
-
-    /* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]], rows ascending. */
-    int32_t coupling_count;
-    int32_t *coupling_row, *coupling_pin; /* particles */
-    double *coupling_value;
-
-    /* For sinew_global_rescale; NULL without. */
-    double *elastic;   /* [entries] sum w D^T D of each entry */
-    double *value;     /* [entries] S */
-    int32_t *diagonal; /* [free_count + 1] the entry that is on the diagonal of each column; last: entries */
+    bool whole;     /* nothing fixed holds some piece of a world without inertia: transient ones are in the factor */
+    bool off_known; /* elements show as they are switched */
+    bool folded;    /* the factor is without those switched off */
+    bool iterates;  /* transient rows are left to conjugate gradients */
+    sinew_global_rows rows;
+    sinew_low_rank low_rank;
+    sinew_pcg pcg;
+    sinew_real *b, *x; /* [particle_count][4] of conjugate gradients; NULL until they are needed */
 } sinew_global;
 
-/* S itself, and what its assembly needs: the pattern is the Hessian's with scalars for blocks, lower triangle by
- * columns, diagonal first, over the pattern's free particles. */
-typedef struct sinew_global_matrix {
-    struct sinew_assembly *pattern;
-    double *value;    /* [entries] */
-    int64_t *column;  /* [free_count + 1] the pattern's, as solvers want them */
-    double *locals;   /* [local_count] */
-    sinew_real *rows; /* of the largest task */
-} sinew_global_matrix;
-
-/* Allocates; on failure too it is to be released. */
-sinew_status sinew_global_assemble(sinew_global_matrix *matrix, const sinew_objective *objective,
-                                   const sinew_real *weights, sinew_error *error);
-void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_objective *objective);
-
-/* weights: one per element lane, in the order of tasks and groups (sinew_global_weight_count), w_j > 0. Allocates. */
-sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_real *weights,
+/* With scale 1, fixed elements showing as switched on. Allocates. */
+sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_global_rule *rule,
                                  sinew_error *error);
-/* The same with all weights to be scaled later. */
-sinew_status sinew_global_create_scalable(sinew_global *global, const sinew_objective *objective,
-                                          const sinew_real *weights, sinew_error *error);
+/* Takes over changes (SINEW_GLOBAL_REFRESHES; solver.h, as `refresh` there). After a failure it is to be destroyed. */
+#define SINEW_GLOBAL_REFRESHES                                                                                         \
+    (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT)
+sinew_status sinew_global_refresh(sinew_global *global, const sinew_objective *objective, uint32_t changed,
+                                  sinew_error *error);
 void sinew_global_destroy(sinew_global *global, const sinew_objective *objective);
 
-/* S = M/h^2 + scale sum w D^T D with the weights of create: numeric work only, nothing is allocated. What pins do to
- * free particles is left as it was. False where S is not positive definite: the old one stays. */
+/* Another scale: numeric work only, nothing is allocated (rule: rescaled). False where S is not positive definite: the
+ * old one stays. */
 bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective, double scale);
 
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
-void sinew_global_solve(const sinew_global *global, const sinew_objective *objective, const sinew_real *b,
-                        sinew_real *x);
+void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
 /* b -= S q_pins */
-void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
-
-/* Element lanes of all tasks, fillers included; where a task's begin. */
-size_t sinew_global_weight_count(const sinew_objective *objective);
-/* weights = each energy's own stiffness (energy.h), fitted over the stretches low .. high where it is not a distance.
- */
-void sinew_global_stiffness(const sinew_objective *objective, double low, double high, sinew_real *weights);
+void sinew_global_move_pins(const sinew_global *global, const sinew_objective *objective, const sinew_real *q,
+                            sinew_real *b);
 
 #endif

@@ -141,6 +141,6 @@ double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *
 
 double sinew_full_step(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
 {
-    const point p = try_point(s, d, longest_step(s, d, 1), trial, trial_gradient);
+    const point p = try_point(s, d, 1, trial, trial_gradient);
     return accept(s, &p, trial, trial_gradient);
 }

@@ -16,7 +16,7 @@
  * delta - 1) slope with the value not above g(q) by more than round-off. Too long a step shrinks by quadratic
  * interpolation.
  *
- * Where an energy with a barrier ends before (sinew_objective_step_limit), every search begins at 0.99 of the way to
+ * Where an energy with a barrier ends before (sinew_objective_step_limit), both searches begin at 0.99 of the way to
  * there. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
@@ -25,7 +25,7 @@ sinew_search sinew_line_search;
  * (Nocedal and Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always show positive curvature. */
 sinew_search sinew_line_search_wolfe;
 
-/* alpha = 1, or as far as the energies are defined, whatever g does. */
+/* alpha = 1, whatever g does: no search, also where an energy ends before. */
 sinew_search sinew_full_step;
 
 #endif

@@ -37,7 +37,7 @@ static sinew_status status_of(const sinew_error *error)
 /* The pattern first in any order, then again in the order that fills in least. */
 static sinew_assembly *assemble_in_order(const sinew_objective *o, sinew_error *error)
 {
-    sinew_assembly *first = sinew_assembly_create(o, NULL, error), *ordered = NULL;
+    sinew_assembly *first = sinew_assembly_create(o, o->task_count, NULL, error), *ordered = NULL;
     if (!first)
         return NULL;
     int32_t *order = sinew_allocate(&o->allocator, (size_t)first->free_count, sizeof *order);
@@ -49,7 +49,7 @@ static sinew_assembly *assemble_in_order(const sinew_objective *o, sinew_error *
     sinew_release(&o->allocator, places);
     sinew_assembly_destroy(o, first);
     if (status == SINEW_OK)
-        ordered = sinew_assembly_create(o, order, error);
+        ordered = sinew_assembly_create(o, o->task_count, order, error);
     sinew_release(&o->allocator, order);
     return ordered;
 }
@@ -63,7 +63,7 @@ static assembled *prepare_common(sinew_solve *s, sinew_newton *n, bool reorder, 
         sinew_fail_memory(error, "Newton's matrix");
         return NULL;
     }
-    a->assembly = reorder ? assemble_in_order(o, error) : sinew_assembly_create(o, NULL, error);
+    a->assembly = reorder ? assemble_in_order(o, error) : sinew_assembly_create(o, o->task_count, NULL, error);
     if (!a->assembly)
         return NULL;
     a->right = sinew_allocate(&o->allocator, 3 * (size_t)a->assembly->free_count, sizeof *a->right);

@@ -52,6 +52,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct admm {
     sinew_global global;
+    sinew_weighing weighing;
     size_t *first_weight; /* [task_count] offset of each task in weights */
     size_t *first_dual;   /* [task_count] offset in u */
     size_t dual_count, weight_count;
@@ -71,6 +72,9 @@ typedef struct admm {
     /* With barriers: */
     bool barrier, moved;       /* q is newer than s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last one handed out */
+
+    /* Bytes that there are of arrays over tasks, lanes and duals. */
+    size_t first_weight_room, first_dual_room, weight_room, u_room, stiffness_room, u_before_room, move_room;
 } admm;
 
 /* ---- Weights --------------------------------------------------------------------------------- */
@@ -91,60 +95,92 @@ static double automatic_factor(const sinew_spectrum *spectrum)
     return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), least);
 }
 
-/* Local steps take the new weights; w^2 u stays; S follows. */
-static void set_factor(sinew_solve *s, double c_before)
+/* S follows the rule's c, local steps take the new weights, w^2 u stays. Where S does not, the old c does. */
+static bool set_factor(sinew_solve *s, double c_before)
 {
     const sinew_objective *o = s->objective;
     admm *a = s->memory;
     const double c = a->rule.memory.c, keep = c_before * c_before / (c * c);
+    if (!sinew_global_rescale(&a->global, o, c * c)) {
+        a->rule.memory.c = c_before;
+        return false;
+    }
     for (size_t i = 0; i < a->weight_count; i++)
         a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
     for (size_t i = 0; i < a->dual_count; i++)
         a->u[i] = (sinew_real)(keep * (double)a->u[i]);
-    sinew_global_rescale(&a->global, o, c * c);
+    return true;
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-static bool lay_out(sinew_objective *o, admm *a)
+static bool make_task_room(const sinew_objective *o, admm *a)
 {
-    a->first_weight = sinew_allocate(&o->allocator, (size_t)o->task_count, sizeof *a->first_weight);
-    a->first_dual = sinew_allocate(&o->allocator, (size_t)o->task_count, sizeof *a->first_dual);
-    if (!a->first_weight || !a->first_dual)
+    const sinew_allocator *m = &o->allocator;
+    const size_t tasks = (size_t)o->task_count;
+    return sinew_make_room(m, &a->first_weight, &a->first_weight_room, tasks, sizeof *a->first_weight) &&
+           sinew_make_room(m, &a->first_dual, &a->first_dual_room, tasks, sizeof *a->first_dual) &&
+           (!a->automatic || sinew_make_room(m, &a->task_moves, &a->move_room, tasks, sizeof *a->task_moves));
+}
+
+static bool make_lane_room(const sinew_objective *o, admm *a)
+{
+    const sinew_allocator *m = &o->allocator;
+    return sinew_make_room(m, &a->weights, &a->weight_room, a->weight_count, sizeof *a->weights) &&
+           sinew_make_room(m, &a->u, &a->u_room, a->dual_count, sizeof *a->u) &&
+           (!a->automatic ||
+            (sinew_make_room(m, &a->stiffness, &a->stiffness_room, a->weight_count, sizeof *a->stiffness) &&
+             sinew_make_room(m, &a->u_before, &a->u_before_room, a->dual_count, sizeof *a->u_before)));
+}
+
+/* A copy of the iterate where an energy has a barrier. */
+static bool make_copies(const sinew_objective *o, admm *a)
+{
+    const size_t size = 4 * (size_t)o->particle_count;
+    if (!a->barrier || a->last_good)
+        return true;
+    sinew_release(&o->allocator, a->q); /* of a time without memory for both */
+    a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
+    a->last_good = a->q ? sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good) : NULL;
+    return a->last_good;
+}
+
+/* Places of the tasks that there are in arrays over lanes and duals. Weights and stiffness of fixed ones stay where
+ * they are; who grows loses them. */
+static bool lay_out(const sinew_objective *o, admm *a)
+{
+    if (!make_task_room(o, a))
         return false;
+    a->weight_count = a->dual_count = 0;
+    a->barrier = false;
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
-        size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
+        const size_t lanes = sinew_task_lanes(task);
         a->first_weight[t] = a->weight_count;
         a->first_dual[t] = a->dual_count;
         a->weight_count += lanes;
         a->dual_count += lanes * 3 * (size_t)task->batch->ops->row_count;
         a->barrier = a->barrier || task->batch->ops->barrier;
     }
-    a->weights = sinew_allocate(&o->allocator, a->weight_count, sizeof *a->weights);
-    a->u = sinew_allocate_zero(&o->allocator, a->dual_count, sizeof *a->u);
-    a->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->b);
-    a->dq = a->b;
-    return a->weights && a->u && a->b;
+    if (!make_lane_room(o, a) || !make_copies(o, a))
+        return false;
+    memset(a->u, 0, a->dual_count * sizeof *a->u);
+    return true;
 }
 
-static bool lay_out_more(sinew_objective *o, admm *a)
+/* Weights of tasks first .. last - 1 as their elements show, with the factor at hand. */
+static void weigh(sinew_solve *s, int32_t first, int32_t last)
 {
-    const size_t size = 4 * (size_t)o->particle_count;
-    bool good = true;
-    if (a->automatic) {
-        a->dq = sinew_allocate_zero(&o->allocator, size, sizeof *a->dq);
-        a->stiffness = sinew_allocate(&o->allocator, a->weight_count, sizeof *a->stiffness);
-        a->u_before = sinew_allocate(&o->allocator, a->dual_count, sizeof *a->u_before);
-        a->task_moves = sinew_allocate(&o->allocator, (size_t)o->task_count, sizeof *a->task_moves);
-        good = a->dq && a->stiffness && a->u_before && a->task_moves;
-    }
-    if (a->barrier) {
-        a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
-        a->last_good = sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good);
-        good = good && a->q && a->last_good;
-    }
-    return good;
+    admm *a = s->memory;
+    const size_t from = first < last ? a->first_weight[first] : 0;
+    const size_t count = sinew_lanes_between(s->objective, first, last);
+    sinew_weigh(s->objective, first, last, &a->weighing, a->weights + from);
+    if (!a->automatic)
+        return;
+    const double c = a->rule.memory.c;
+    memcpy(a->stiffness + from, a->weights + from, count * sizeof *a->weights);
+    for (size_t i = from; i < from + count; i++)
+        a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
 }
 
 /* S with the weights of PD shows how the iterations would go, and is then scaled. */
@@ -153,10 +189,7 @@ static sinew_status choose_weight(sinew_solve *s, sinew_error *error)
     sinew_objective *o = s->objective;
     admm *a = s->memory;
     sinew_spectrum spectrum;
-    memcpy(a->stiffness, a->weights, a->weight_count * sizeof *a->weights);
-    sinew_status status = sinew_global_create_scalable(&a->global, o, a->stiffness, error);
-    if (status == SINEW_OK)
-        status = sinew_spectrum_find(o, &a->global, s->q, &spectrum, error);
+    const sinew_status status = sinew_spectrum_find(o, &a->global, s->q, &spectrum, error);
     if (status != SINEW_OK)
         return status;
     sinew_weight_start(&a->rule, automatic_factor(&spectrum));
@@ -169,18 +202,37 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     sinew_objective *o = s->objective;
     admm *a = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *a);
     const double factor = (double)s->def.parameters[WEIGHT];
-    if (!a || !lay_out(o, a))
+    if (!a)
         return sinew_fail_memory(error, "ADMM");
     a->automatic = factor == 0;
-    if (!lay_out_more(o, a))
+    a->rule.memory.c = 1;
+    a->weighing = (sinew_weighing){(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH],
+                                   a->automatic ? 1 : (sinew_real)(factor * factor)};
+    a->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->b);
+    a->dq = a->automatic ? sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->dq) : a->b;
+    if (!a->b || !a->dq || !lay_out(o, a))
         return sinew_fail_memory(error, "ADMM");
-    sinew_global_stiffness(o, (double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH],
-                           a->weights);
-    if (a->automatic)
-        return choose_weight(s, error);
-    for (size_t i = 0; i < a->weight_count; i++)
-        a->weights[i] *= (sinew_real)(factor * factor);
-    return sinew_global_create(&a->global, o, a->weights, error);
+    weigh(s, 0, o->task_count);
+    const sinew_global_rule rule = {.weighing = a->weighing, .rescaled = a->automatic};
+    const sinew_status status = sinew_global_create(&a->global, o, &rule, error);
+    return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
+}
+
+/* The factor c of the weights stays as the iterations have made it: it is saved with the state. */
+static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    admm *a = s->memory;
+    const bool grown = changed & SINEW_CHANGED_TRANSIENT, data = changed & SINEW_CHANGED_DATA;
+    const size_t room = a->weight_room + a->stiffness_room;
+    if (grown && !lay_out(o, a))
+        return sinew_fail_memory(error, "ADMM");
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        if (data || room != a->weight_room + a->stiffness_room ||
+            (changed & SINEW_CHANGED_SWITCHED && o->tasks[t].batch->switchable))
+            weigh(s, t, t + 1);
+    weigh(s, o->fixed_task_count, o->task_count);
+    return sinew_global_refresh(&a->global, o, changed, error);
 }
 
 static void admm_release(sinew_solve *s)
@@ -363,7 +415,7 @@ static void admm_settle(sinew_solve *s)
 
 static bool admm_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
-    const admm *a = s->memory;
+    admm *a = s->memory;
     sinew_global_solve(&a->global, s->objective, r, z);
     return true;
 }
@@ -391,10 +443,12 @@ static bool admm_state_load(sinew_solve *s, const void *bytes, size_t size)
     memcpy(&memory, bytes, sizeof memory);
     if (!sinew_weight_sane(&memory))
         return false;
-    const double c_before = a->rule.memory.c;
+    const sinew_weight_memory before = a->rule.memory;
     a->rule.memory = memory;
-    set_factor(s, c_before);
-    return true;
+    if (set_factor(s, before.c))
+        return true;
+    a->rule.memory = before;
+    return false;
 }
 
 const sinew_solver_ops sinew_solver_admm = {
@@ -407,6 +461,8 @@ const sinew_solver_ops sinew_solver_admm = {
              .quasistatic = true},
     .prepare = admm_prepare,
     .release = admm_release,
+    .refreshes = SINEW_GLOBAL_REFRESHES,
+    .refresh = admm_refresh,
     .needs_noise = true,
     .begin = admm_begin,
     .iterate = admm_iterate,

@@ -53,17 +53,18 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     pd *p = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *p);
-    sinew_real *weights = sinew_allocate(&o->allocator, sinew_global_weight_count(o), sizeof *weights);
-    sinew_status status = p && weights ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
-    if (status == SINEW_OK) {
-        p->position = s->def.parameters[FORM] == FORM_POSITION;
-        p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
-        sinew_global_stiffness(o, 1, 1, weights);
-        status =
-            p->b ? sinew_global_create(&p->global, o, weights, error) : sinew_fail_memory(error, "projective dynamics");
-    }
-    sinew_release(&o->allocator, weights);
-    return status;
+    if (!p)
+        return sinew_fail_memory(error, "projective dynamics");
+    p->position = s->def.parameters[FORM] == FORM_POSITION;
+    p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
+    const sinew_global_rule rule = {.weighing = {1, 1, 1}, .position = p->position};
+    return p->b ? sinew_global_create(&p->global, o, &rule, error) : sinew_fail_memory(error, "projective dynamics");
+}
+
+static sinew_status pd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    pd *p = s->memory;
+    return sinew_global_refresh(&p->global, s->objective, changed, error);
 }
 
 static void pd_release(sinew_solve *s)
@@ -95,7 +96,7 @@ static void solve_position(sinew_solve *s, pd *p)
     sinew_objective *o = s->objective;
     sinew_objective_local(o, s->q, project, o, p->b);
     sinew_objective_add_inertia(o, 0, s->q, p->b);
-    sinew_global_move_pins(&p->global, s->q, p->b);
+    sinew_global_move_pins(&p->global, o, s->q, p->b);
     sinew_global_solve(&p->global, o, p->b, p->b);
     for (int32_t i = 0; i < o->particle_count; i++)
         if (!o->pinned[i])
@@ -119,7 +120,7 @@ static uint32_t pd_iterate(sinew_solve *s)
 
 static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
-    const pd *p = s->memory;
+    pd *p = s->memory;
     sinew_global_solve(&p->global, s->objective, r, z);
     return true;
 }
@@ -134,6 +135,8 @@ const sinew_solver_ops sinew_solver_pd = {
              .quasistatic = true},
     .prepare = pd_prepare,
     .release = pd_release,
+    .refreshes = SINEW_GLOBAL_REFRESHES,
+    .refresh = pd_refresh,
     .needs_gradient = true,
     .begin = pd_begin,
     .iterate = pd_iterate,

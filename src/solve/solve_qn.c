@@ -74,20 +74,20 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     qn *n = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *n);
-    sinew_real *weights = sinew_allocate(&o->allocator, sinew_global_weight_count(o), sizeof *weights);
-    sinew_status status = n && weights ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
-    if (status == SINEW_OK) {
-        n->window = (int32_t)s->def.parameters[WINDOW];
-        n->search = (int)s->def.parameters[SEARCH];
-        status = allocate_vectors(o, n, error);
-    }
-    if (status == SINEW_OK) {
-        sinew_global_stiffness(o, (double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH],
-                               weights);
-        status = sinew_global_create(&n->global, o, weights, error);
-    }
-    sinew_release(&o->allocator, weights);
-    return status;
+    if (!n)
+        return sinew_fail_memory(error, "the quasi-Newton method");
+    n->window = (int32_t)s->def.parameters[WINDOW];
+    n->search = (int)s->def.parameters[SEARCH];
+    const sinew_global_rule rule = {
+        .weighing = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
+    const sinew_status status = allocate_vectors(o, n, error);
+    return status == SINEW_OK ? sinew_global_create(&n->global, o, &rule, error) : status;
+}
+
+static sinew_status qn_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    qn *n = s->memory;
+    return sinew_global_refresh(&n->global, s->objective, changed, error);
 }
 
 static void qn_release(sinew_solve *s)
@@ -193,7 +193,7 @@ static uint32_t qn_iterate(sinew_solve *s)
 
 static bool qn_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
-    const qn *n = s->memory;
+    qn *n = s->memory;
     sinew_global_solve(&n->global, s->objective, r, z);
     return true;
 }
@@ -208,6 +208,8 @@ const sinew_solver_ops sinew_solver_qn = {
              .quasistatic = true},
     .prepare = qn_prepare,
     .release = qn_release,
+    .refreshes = SINEW_GLOBAL_REFRESHES,
+    .refresh = qn_refresh,
     .needs_gradient = true,
     .begin = qn_begin,
     .iterate = qn_iterate,

@@ -106,7 +106,7 @@ static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t
     }
 }
 
-static bool turning_create(const sinew_objective *o, const sinew_global *global, const sinew_real *q, turning *t)
+static bool turning_create(const sinew_objective *o, sinew_global *global, const sinew_real *q, turning *t)
 {
     if (!turning_allocate(o, t))
         return false;
@@ -206,7 +206,7 @@ static double eigenvalue(const lanczos *l, int32_t rank)
 }
 
 /* z = S^-1 r, apart from what moves pieces as wholes */
-static void apply_inverse(const sinew_objective *o, const sinew_global *global, const turning *t, const sinew_real *r,
+static void apply_inverse(const sinew_objective *o, sinew_global *global, const turning *t, const sinew_real *r,
                           sinew_real *z)
 {
     sinew_global_solve(global, o, r, z);
@@ -224,7 +224,7 @@ static void fill_noise(const sinew_objective *o, sinew_real *r)
     }
 }
 
-static void run(sinew_objective *o, const sinew_global *global, const turning *t, lanczos *l)
+static void run(sinew_objective *o, sinew_global *global, const turning *t, lanczos *l)
 {
     const int32_t n = o->particle_count, threads = o->thread_count;
     double alpha_before = 1, beta_before = 0;
@@ -255,7 +255,7 @@ static void run(sinew_objective *o, const sinew_global *global, const turning *t
         l->beside[l->count - 1] = 0;
 }
 
-sinew_status sinew_spectrum_find(sinew_objective *o, const sinew_global *global, const sinew_real *q,
+sinew_status sinew_spectrum_find(sinew_objective *o, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error)
 {
     const size_t size = 4 * (size_t)o->particle_count;

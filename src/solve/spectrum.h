@@ -20,7 +20,7 @@ typedef struct sinew_spectrum {
 } sinew_spectrum;
 
 /* At q, with indefinite elements' Hessians projected. Allocates, and gives all back. */
-sinew_status sinew_spectrum_find(sinew_objective *objective, const sinew_global *global, const sinew_real *q,
+sinew_status sinew_spectrum_find(sinew_objective *objective, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/reduce.h"
 
 #define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
+#define PHASE_GROUPS    32  /* on average; below, threads would spend more time on meeting than on work */
 #define SLICE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
 
 /* `how`, as far as the batch's energy does not say otherwise. A hard one is taken as PBD takes all. */
@@ -128,7 +129,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
         groups += b->group_count;
     }
     const sinew_phases work = {pass.phases, count_slices, run_slice, &pass};
-    sinew_phases_run(&work, groups >= PARALLEL_GROUPS ? sweep->objective->thread_count : 1);
+    const bool parallel = groups >= PARALLEL_GROUPS && groups / PHASE_GROUPS >= pass.phases;
+    sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
 /* One group after the other in the order of the mesh, or all at once where changes are averaged. */

@@ -16,15 +16,23 @@ typedef struct listed {
     int32_t low, span;
 } listed;
 
-static bool make_batch_room(const sinew_allocator *allocator, sinew_sweep_batch *b)
+/* How many groups transient elements take depends on their colours, and changes with them. */
+static bool make_room(const sinew_sweep *sweep, const sinew_sweep_batch *b, void *slot, size_t *room, size_t count,
+                      size_t size)
 {
-    const size_t lanes = (size_t)b->group_count * (size_t)b->width;
-    return sinew_make_room(allocator, &b->vertex, &b->vertex_room, lanes * (size_t)b->ops->info.vertex_count,
-                           sizeof *b->vertex) &&
-           sinew_make_room(allocator, &b->data, &b->data_room, lanes * (size_t)b->ops->data_count, sizeof *b->data) &&
-           sinew_make_room(allocator, &b->element, &b->element_room, lanes, sizeof *b->element) &&
-           sinew_make_room(allocator, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
-                           sizeof *b->lambda);
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    return b->source->transient ? sinew_make_spare_room(allocator, slot, room, count, size)
+                                : sinew_make_room(allocator, slot, room, count, size);
+}
+
+static bool make_batch_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
+{
+    const size_t lanes = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    return make_room(sweep, b, &b->vertex, &b->vertex_room, lanes * n, sizeof *b->vertex) &&
+           make_room(sweep, b, &b->data, &b->data_room, lanes * (size_t)b->ops->data_count, sizeof *b->data) &&
+           make_room(sweep, b, &b->element, &b->element_room, lanes, sizeof *b->element) &&
+           make_room(sweep, b, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
+                     sizeof *b->lambda);
 }
 
 /* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
@@ -112,10 +120,10 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
 /* Sorts the listed elements by class and puts them into groups; their classes are known. */
 static bool group_elements(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
 {
-    const sinew_allocator *allocator = &sweep->objective->allocator;
     const int32_t classes = class_count(b);
-    if (!sinew_make_room(allocator, &work->first, &work->first_room, (size_t)classes + 1, sizeof *work->first) ||
-        !sinew_make_room(allocator, &b->first_group, &b->first_room, (size_t)classes + 1, sizeof *b->first_group) ||
+    const size_t starts = (size_t)classes + 1;
+    if (!make_room(sweep, b, &work->first, &work->first_room, starts, sizeof *work->first) ||
+        !make_room(sweep, b, &b->first_group, &b->first_room, starts, sizeof *b->first_group) ||
         !order_elements(sweep, b, list, work))
         return false;
     b->group_count = 0;
@@ -124,7 +132,7 @@ static bool group_elements(const sinew_sweep *sweep, sinew_sweep_batch *b, const
         b->group_count += (work->first[c + 1] - work->first[c] + b->width - 1) / b->width;
     }
     b->first_group[classes] = b->group_count;
-    if (!make_batch_room(allocator, b))
+    if (!make_batch_room(sweep, b))
         return false;
     fill_batch(b, list, work->first, work->order);
     return true;
@@ -199,8 +207,8 @@ static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
     const sinew_objective *o = sweep->objective;
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         sinew_sweep_batch *b = &sweep->batches[k];
-        if (!sinew_make_room(&o->allocator, &b->share, &b->share_room, (size_t)b->group_count * (size_t)b->width,
-                             sizeof *b->share))
+        if (!make_room(sweep, b, &b->share, &b->share_room, (size_t)b->group_count * (size_t)b->width,
+                       sizeof *b->share))
             return sinew_fail_memory(error, "the constraints");
     }
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)

@@ -39,8 +39,8 @@ typedef struct sinew_sweeping sinew_sweeping;
 
 /* How time passes around the sweeps of a step (sweeping_time.c). */
 typedef struct sinew_sweeping_time {
-    sinew_status (*prepare)(sinew_solve *s, sinew_sweeping *w, sinew_error *error);
-    void (*begin)(sinew_solve *s, sinew_sweeping *w);        /* of a step */
+    sinew_status (*prepare)(sinew_solve *s, sinew_sweeping *w, sinew_error *error); /* and after changes */
+    void (*begin)(sinew_solve *s, sinew_sweeping *w);                               /* of a step */
     void (*before_sweep)(sinew_solve *s, sinew_sweeping *w); /* w->done sweeps of the step are over */
     void (*after_sweep)(sinew_solve *s, sinew_sweeping *w);
 } sinew_sweeping_time;

@@ -43,10 +43,8 @@ static sinew_status allocate_parts(const sinew_solve *s, sinew_sweeping *w, sine
 {
     const sinew_objective *o = s->objective;
     const size_t size = 4 * (size_t)o->particle_count;
-    if (w->v && w->q_last)
-        return SINEW_OK;
-    w->v = sinew_allocate_zero(&o->allocator, size, sizeof *w->v);
-    w->q_last = sinew_allocate_zero(&o->allocator, size, sizeof *w->q_last);
+    w->v = w->v ? w->v : sinew_allocate_zero(&o->allocator, size, sizeof *w->v);
+    w->q_last = w->q_last ? w->q_last : sinew_allocate_zero(&o->allocator, size, sizeof *w->q_last);
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 

@@ -145,14 +145,14 @@ static bool list_elements(const sinew_visits *v, sinew_visit_layer *l, size_t *c
     const sinew_allocator *allocator = &v->objective->allocator;
     const int32_t fixed = v->fixed.batch_count, batches = v->layer.batch_count - fixed;
     *count = 0;
-    if (!sinew_make_room(allocator, &l->first_entry, &l->entry_room, (size_t)batches, sizeof *l->first_entry))
+    if (!sinew_make_spare_room(allocator, &l->first_entry, &l->entry_room, (size_t)batches, sizeof *l->first_entry))
         return false;
     for (int32_t i = 0; i < batches; i++) {
         const sinew_visit_batch *b = &v->layer.batches[fixed + i];
         l->first_entry[i] = *count;
         *count += (size_t)b->first_element[b->source_count] * (size_t)b->ops->info.vertex_count;
     }
-    if (!sinew_make_room(allocator, &l->particles, &l->particle_room, *count, sizeof *l->particles))
+    if (!sinew_make_spare_room(allocator, &l->particles, &l->particle_room, *count, sizeof *l->particles))
         return false;
     for (int32_t i = 0; i < batches; i++) {
         const sinew_visit_batch *b = &v->layer.batches[fixed + i];
@@ -217,11 +217,11 @@ static bool find_touched(const sinew_visits *v, sinew_visit_layer *l, size_t cou
 {
     const sinew_allocator *allocator = &v->objective->allocator;
     const size_t limit = (size_t)v->objective->particle_count, most = count < limit ? count : limit;
-    if (!sinew_make_room(allocator, &l->touched, &l->touched_room, most, sizeof *l->touched) ||
-        !sinew_make_room(allocator, &l->first, &l->first_room, most + 1, sizeof *l->first) ||
-        !sinew_make_room(allocator, &l->colours, &l->colour_room, most, sizeof *l->colours) ||
-        !sinew_make_room(allocator, &l->order, &l->order_room, most, sizeof *l->order) ||
-        !sinew_make_room(allocator, &l->touches, &l->touch_room, count, sizeof *l->touches))
+    if (!sinew_make_spare_room(allocator, &l->touched, &l->touched_room, most, sizeof *l->touched) ||
+        !sinew_make_spare_room(allocator, &l->first, &l->first_room, most + 1, sizeof *l->first) ||
+        !sinew_make_spare_room(allocator, &l->colours, &l->colour_room, most, sizeof *l->colours) ||
+        !sinew_make_spare_room(allocator, &l->order, &l->order_room, most, sizeof *l->order) ||
+        !sinew_make_spare_room(allocator, &l->touches, &l->touch_room, count, sizeof *l->touches))
         return false;
     l->first[0] = 0;
     for_touches(v, l, count_touch);

@@ -239,13 +239,20 @@ static void fill_nodes(const sinew_visits *v, sinew_visit_groups *g, const int32
         }
 }
 
+/* The layer's size goes up and down. */
+static bool make_room(const sinew_visits *v, const sinew_visit_groups *g, void *slot, size_t *room, size_t count,
+                      size_t size)
+{
+    const sinew_allocator *allocator = &v->objective->allocator;
+    return g == &v->layer ? sinew_make_spare_room(allocator, slot, room, count, size)
+                          : sinew_make_room(allocator, slot, room, count, size);
+}
+
 bool sinew_visit_groups_fill(const sinew_visits *v, sinew_visit_groups *g, int32_t *order, const int32_t *first,
                              const int32_t *load)
 {
-    const sinew_allocator *allocator = &v->objective->allocator;
     const int32_t W = v->lanes->width;
-    if (!sinew_make_room(allocator, &g->first_group, &g->first_room, (size_t)g->colour_count + 1,
-                         sizeof *g->first_group))
+    if (!make_room(v, g, &g->first_group, &g->first_room, (size_t)g->colour_count + 1, sizeof *g->first_group))
         return false;
     g->first_group[0] = 0;
     for (int32_t c = 0; c < g->colour_count; c++) {
@@ -254,8 +261,8 @@ bool sinew_visit_groups_fill(const sinew_visits *v, sinew_visit_groups *g, int32
     }
     g->group_count = g->first_group[g->colour_count];
     const size_t lanes = (size_t)g->group_count * (size_t)W;
-    if (!sinew_make_room(allocator, &g->node, &g->node_room, lanes, sizeof *g->node) ||
-        !sinew_make_room(allocator, &g->mass, &g->mass_room, lanes, sizeof *g->mass))
+    if (!make_room(v, g, &g->node, &g->node_room, lanes, sizeof *g->node) ||
+        !make_room(v, g, &g->mass, &g->mass_room, lanes, sizeof *g->mass))
         return false;
     fill_nodes(v, g, order, first);
     return true;
@@ -359,10 +366,8 @@ static void fill_group(const sinew_visits *v, const sinew_visit_groups *g, const
 bool sinew_visit_batch_fill(const sinew_visits *v, const sinew_visit_groups *g, sinew_visit_batch *b,
                             const sinew_visit_supply *supply)
 {
-    const sinew_allocator *allocator = &v->objective->allocator;
     const size_t W = (size_t)v->lanes->width;
-    if (!sinew_make_room(allocator, &b->first_visit, &b->first_room, (size_t)g->group_count + 1,
-                         sizeof *b->first_visit))
+    if (!make_room(v, g, &b->first_visit, &b->first_room, (size_t)g->group_count + 1, sizeof *b->first_visit))
         return false;
     b->first_visit[0] = 0;
     for (int32_t group = 0; group < g->group_count; group++) {
@@ -375,11 +380,9 @@ bool sinew_visit_batch_fill(const sinew_visits *v, const sinew_visit_groups *g, 
     }
     b->visit_count = b->first_visit[g->group_count];
     const size_t lanes = (size_t)b->visit_count * W;
-    if (!sinew_make_room(allocator, &b->others, &b->other_room, lanes * (size_t)b->ops->other_count,
-                         sizeof *b->others) ||
-        !sinew_make_room(allocator, &b->data, &b->data_room, lanes * (size_t)b->ops->visit_data_count,
-                         sizeof *b->data) ||
-        !sinew_make_room(allocator, &b->element, &b->element_room, lanes, sizeof *b->element))
+    if (!make_room(v, g, &b->others, &b->other_room, lanes * (size_t)b->ops->other_count, sizeof *b->others) ||
+        !make_room(v, g, &b->data, &b->data_room, lanes * (size_t)b->ops->visit_data_count, sizeof *b->data) ||
+        !make_room(v, g, &b->element, &b->element_room, lanes, sizeof *b->element))
         return false;
     for (int32_t group = 0; group < g->group_count; group++)
         fill_group(v, g, b, supply, group);

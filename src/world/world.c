@@ -95,6 +95,7 @@ void sinew_world_destroy(sinew_world *world)
                       world->pins, world->batches, world->note,   world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
+    sinew_tasks_use(&(sinew_task_system){0}); /* the program's own may go after its last world */
     sinew_tasks_close();
 }
 

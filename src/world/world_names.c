@@ -19,7 +19,7 @@ enum {
 
 /* A list of descriptors under the name of the energy or solver that it belongs to. */
 typedef struct name_list {
-    const char *owner;
+    const char *owner, *topic; /* the latter of `sinew info` */
     const sinew_parameter *entries[NAME_MAX_COUNT];
     int32_t count;
 } name_list;
@@ -45,7 +45,7 @@ static int32_t find_name(const name_list *list, const char *name, sinew_error *e
                    nearest);
     else
         sinew_fail(error, SINEW_ERROR_DATA, "%s has no parameter \"%.60s\"; see sinew info %s", list->owner, name,
-                   list->owner);
+                   list->topic);
     return -1;
 }
 
@@ -93,6 +93,7 @@ static bool energy_names(const sinew_energy_def *def, const char *name, name_lis
         return false;
     }
     list->owner = info->name;
+    list->topic = "energies";
     add_names(list, info->parameters, info->parameter_count);
     return true;
 }
@@ -156,6 +157,7 @@ static bool solver_names(const sinew_solver_def *def, const char *name, name_lis
         return false;
     }
     list->owner = info->name;
+    list->topic = "solvers";
     add_names(list, members, MEMBER_COUNT);
     add_names(list, info->parameters, info->parameter_count);
     return true;

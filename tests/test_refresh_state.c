@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_refresh_state.c: pd, qn and admm in worlds that change: what a state saved in the middle brings back, what is
+ * left when memory runs out during a change, and that pairs which are made anew in every step soon ask for none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world_case.h"
+#include "failing_allocator.h"
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+/* Saved in the middle of a world that has changed, and gone on with in one that was made so. */
+static void test_state(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("state", 2, 40);
+    for (int32_t i = 0; i < r.count; i++)
+        for (size_t k = 0; k < 3; k++) {
+            world_case before = draw_case(&r, kinds[k]);
+            const world_case after = change_case(&r, CHANGE_SWITCHED, &before);
+            world_case more = after;
+            more.pair_seed ^= 1;
+            const sinew_solver_def solver = solver_of(kinds[k], 8, false);
+            built a = build_case(&before, &solver, NULL, false), b = build_case(&more, &solver, NULL, false);
+            sinew_world_step(a.world, NULL);
+            apply_change(&a, &before, &after);
+            sinew_world_step(a.world, NULL);
+            apply_change(&a, &after, &more);
+            sinew_world_step(a.world, NULL);
+            const size_t size = sinew_world_state_size(a.world);
+            void *blob = malloc(size);
+            sinew_error error = {0};
+            assert_int_equal(sinew_world_state_save(a.world, blob, size), SINEW_OK);
+            sinew_world_state_load(b.world, blob, size, &error);
+            must(&error);
+            for (int step = 0; step < 3; step++) {
+                sinew_world_step(a.world, NULL);
+                sinew_world_step(b.world, NULL);
+            }
+            if (sinew_world_state_hash(a.world) != sinew_world_state_hash(b.world)) {
+                print_scene(&after.scene);
+                fail_msg("%s went on otherwise, off by %g", sinew_get_solver_info(kinds[k])->name,
+                         largest_difference(&a, &b));
+            }
+            free(blob);
+            free_built(&a);
+            free_built(&b);
+        }
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The step after a change while the n-th request fails: it says so, and the next one is as if nothing had been. */
+static void test_failures(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("memory fails", 1, 10);
+    for (size_t k = 0; k < 3; k++) {
+        world_case before = draw_case(&r, kinds[k]);
+        before.scene.mesh = DRAWN_BOX;
+        before.scene.energy = SINEW_ENERGY_STRAIN;
+        before.scene.cells = 1;
+        const world_case after = change_case(&r, k == 1 ? CHANGE_MANY_PAIRS : CHANGE_ALL, &before);
+        sinew_solver_def solver = solver_of(kinds[k], 3, false);
+        if (kinds[k] == SINEW_SOLVER_ADMM)
+            solver.parameters[sinew_solver_parameter(kinds[k], "weight")] = 1;
+        uint64_t hash = 0;
+        failing_allocator memory = {0};
+        const sinew_allocator hooks = hooks_of(&memory);
+        for (int64_t n = 0;; n++) {
+            built a = build_case(&before, &solver, &hooks, false);
+            sinew_world_step(a.world, NULL);
+            apply_change(&a, &before, &after);
+            memory.calls = 0;
+            memory.fail_at = n;
+            const bool failed = sinew_world_step(a.world, NULL) & SINEW_STEP_UNPREPARED;
+            const bool through = memory.calls < n;
+            memory.fail_at = 0;
+            assert_true(failed || n == 0 || through);
+            if (failed)
+                assert_int_equal(sinew_world_step(a.world, NULL) & SINEW_STEP_UNPREPARED, 0);
+            hash = n == 0 ? sinew_world_state_hash(a.world) : hash;
+            assert_true(sinew_world_state_hash(a.world) == hash);
+            free_built(&a);
+            assert_int_equal(memory.live, 0);
+            if (through)
+                break;
+        }
+    }
+}
+
+/* Pairs that are made anew in every step, few and many: soon no request for memory. */
+static void test_no_requests(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("pairs anew", 1, 10);
+    for (size_t k = 0; k < 3; k++)
+        for (int many = 0; many < 2; many++) {
+            world_case now = draw_case(&r, kinds[k]);
+            now.pair_count = many ? PAIRS_MOST : 60;
+            now.pair_stiffness *= 0.02;
+            failing_allocator memory = {0};
+            const sinew_allocator hooks = hooks_of(&memory);
+            const sinew_solver_def solver = solver_of(kinds[k], 3, false);
+            built a = build_case(&now, &solver, &hooks, false);
+            for (int step = 0; step < 40; step++) {
+                world_case next = now;
+                next.pair_seed = random_bits(&r);
+                apply_change(&a, &now, &next);
+                sinew_world_step(a.world, NULL);
+                now = next;
+                memory.calls = step < 20 ? 0 : memory.calls;
+            }
+            assert_int_equal(memory.calls, 0);
+            free_built(&a);
+            assert_int_equal(memory.live, 0);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_state),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_no_requests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -150,9 +150,10 @@ static void position_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = |x - target|, alpha = 1/k, or C = psi / k (`whole`); leaves r times the gradient in c, and r. */
-KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+/* C = |x - target|, alpha = 1/k */
+KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
 {
+    *weight = lane_load(data);
     lane t[3], squared = lane_set(0);
     load_target(data, t);
     for (int i = 0; i < 3; i++) {
@@ -166,28 +167,13 @@ KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *
 
 static void position_constrain(const sinew_constrain_kernel *kernel)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->xw, vertex, 1, &c);
-        const lane C = distance_of(data, whole, &c, &r);
-        constrain_apply(kernel, group, vertex, 1, C, r, lane_load(data), false, group_lambda(kernel, group, 1), &c);
-    }
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        single_constrain(kernel, group, DATA_COUNT, 1, distance_of);
 }
 
 static void position_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 1), 1, &c);
-        const lane C = distance_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
-        jacobian_write(kernel, group, 0, 1, 1, C, r, lane_load(data), false, &c);
-    }
+    single_jacobian(kernel, DATA_COUNT, 1, distance_of);
 }
 
 static void position_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)

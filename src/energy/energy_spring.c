@@ -270,9 +270,10 @@ KERNEL_INLINE void spring_constrain_plain(const sinew_constrain_kernel *kernel, 
     plain_move(kernel, first + count - 1, &now);
 }
 
-/* C = |x1 - x0| - L, alpha = 1/k, or C = psi / k (`whole`); leaves r times the gradient in c, and r. */
-KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+/* C = |x1 - x0| - L, alpha = 1/k */
+KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
 {
+    *weight = lane_load(data);
     lane d[3], squared = lane_set(0);
     for (int i = 0; i < 3; i++) {
         d[i] = c->x[4 + i] - c->x[i];
@@ -287,18 +288,10 @@ KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c
     return whole ? (sinew_real)0.5 * stretch * stretch : stretch;
 }
 
-/* With everything that a sweep may ask for. A call of its own: inlined, it would take the registers of the common case.
- */
+/* A call of its own: inlined, it would take the registers of the common case. */
 static __attribute__((noinline)) void spring_constrain_any(const sinew_constrain_kernel *kernel, int32_t group)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-    const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-    constrained c;
-    lane r;
-    constrain_gather(kernel->xw, vertex, 2, &c);
-    const lane C = stretch_of(data, whole, &c, &r);
-    constrain_apply(kernel, group, vertex, 2, C, r, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+    single_constrain(kernel, group, DATA_COUNT, 2, stretch_of);
 }
 
 static void spring_constrain(const sinew_constrain_kernel *kernel)
@@ -314,14 +307,7 @@ static void spring_constrain(const sinew_constrain_kernel *kernel)
 
 static void spring_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 2), 2, &c);
-        const lane C = stretch_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
-        jacobian_write(kernel, group, 0, 1, 2, C, r, lane_load(data), false, &c);
-    }
+    single_jacobian(kernel, DATA_COUNT, 2, stretch_of);
 }
 
 static void spring_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)

@@ -226,9 +226,8 @@ static void weak_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = sqrt(c^T K c / k), a length, alpha = 1/k, or its square / 2 (`whole`); leaves r times the gradient in c, and r.
- */
-KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+/* C = sqrt(c^T K c / k), a length, alpha = 1/k */
+KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
 {
     const lane tiny = lane_set(LANE_TINY), zero = lane_set(0), k = lane_load(data + DATA_K_MOST * LANES);
     lane apart[3] = {zero, zero, zero}, f[3], w[8];
@@ -243,36 +242,20 @@ KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c,
     for (int a = 0; a < 8; a++)
         for (int i = 0; i < 3; i++)
             c->gradient[3 * a + i] = w[a] * f[i];
+    *weight = lane_load(data) * k;
     *r = whole ? lane_set(1) : lane_max(root, lane_set(LANE_ROOT_TINY));
     return whole ? twice / 2 : root;
 }
 
 static void weak_constrain(const sinew_constrain_kernel *kernel)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
-        const lane k = lane_load(data + DATA_K_MOST * LANES);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->xw, vertex, 8, &c);
-        const lane C = length_of(data, whole, &c, &r);
-        constrain_apply(kernel, group, vertex, 8, C, r, lane_load(data) * k, false, group_lambda(kernel, group, 1), &c);
-    }
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        single_constrain(kernel, group, DATA_COUNT, 8, length_of);
 }
 
 static void weak_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 8), 8, &c);
-        const lane C = length_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
-        jacobian_write(kernel, group, 0, 1, 8, C, r, lane_load(data) * lane_load(data + DATA_K_MOST * LANES), false,
-                       &c);
-    }
+    single_jacobian(kernel, DATA_COUNT, 8, length_of);
 }
 
 /* A pair may name a vertex more than once: its weight is the sum, and its other places have none. */

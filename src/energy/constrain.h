@@ -169,4 +169,35 @@ KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int
     return kernel->lambda + (size_t)group * (size_t)(count * LANES);
 }
 
+/* What an energy of one constraint an element makes of the points in c: returns C, leaves r, the weight 1 / alpha, and
+ * r times the gradient in c. `whole`: C = psi per unit of weight, in place of its root. */
+typedef lane single_constraint(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight);
+
+/* One group of such an energy, with everything that a sweep may ask for. */
+KERNEL_INLINE void single_constrain(const sinew_constrain_kernel *kernel, int32_t group, int data_count, int n,
+                                    single_constraint *constraint)
+{
+    const int32_t *vertex = group_vertex(&kernel->groups, group, n);
+    constrained c;
+    lane r, weight;
+    constrain_gather(kernel->xw, vertex, n, &c);
+    const lane C =
+        constraint(group_data(&kernel->groups, group, data_count), kernel->form == SINEW_FORM_ENERGY, &c, &r, &weight);
+    constrain_apply(kernel, group, vertex, n, C, r, weight, false, group_lambda(kernel, group, 1), &c);
+}
+
+/* The same as numbers, all groups. */
+KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n,
+                                   single_constraint *constraint)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        constrained c;
+        lane r, weight;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, n), n, &c);
+        const lane C = constraint(group_data(&kernel->groups, group, data_count), kernel->form == SINEW_FORM_ENERGY, &c,
+                                  &r, &weight);
+        jacobian_write(kernel, group, 0, 1, n, C, r, weight, false, &c);
+    }
+}
+
 #endif

@@ -19,13 +19,13 @@ enum {
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *corotated_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-KERNEL_INLINE lane rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE lane corotated_rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
 {
     const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
     lane C[9];
@@ -42,7 +42,7 @@ KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9]
 {
     lane R[9];
     sinew_polar3(F, R);
-    return rotated_stress(F, R, material, P);
+    return corotated_rotated_stress(F, R, material, P);
 }
 
 KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
@@ -58,23 +58,24 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 #include "energy/isotropic_material.h"
 
-static double value(const sinew_kernel *kernel)
+static double corotated_value(const sinew_kernel *kernel)
 {
-    return tet_rotated_value(kernel, DATA_COUNT, stress, rotated_stress);
+    return tet_rotated_value(kernel, DATA_COUNT, stress, corotated_rotated_stress);
 }
 
-static double gradient(const sinew_kernel *kernel)
+static double corotated_gradient(const sinew_kernel *kernel)
 {
-    return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
+    return tet_rotated_gradient(kernel, DATA_COUNT, stress, corotated_rotated_stress);
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void corotated_constrain(const sinew_constrain_kernel *kernel)
 {
-    tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
+    tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, corotated_rotated_stress, no_offset);
 }
 
 /* The gradient and the cheap block, of R only R b. */
-KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
+KERNEL_INLINE void corotated_add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3],
+                                       visit_sum *sum)
 {
     const lane ratio = lane_load(v->data + TET_MATERIAL * LANES), weight = lane_load(v->data);
     lane C[9], c[3], fb[3], rb[3];
@@ -87,12 +88,12 @@ KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], c
     block_add(sum->A, 2 * weight * dot3(b, b), weight * ratio, c);
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void corotated_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
         visit_run(kernel, 3, DATA_COUNT, true, material_exact);
     else
-        tet_rotated_vertex(kernel, DATA_COUNT, add_cheap);
+        tet_rotated_vertex(kernel, DATA_COUNT, corotated_add_cheap);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
@@ -101,13 +102,15 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
-    .value = value,
-    .gradient = gradient,
+    .prepare = corotated_prepare,
+    .vertex = corotated_vertex,
+    .value = corotated_value,
+    .gradient = corotated_gradient,
     .linearise = material_linearise,
     .stiffness = material_stiffness,
     .local_prox = material_prox,
     .constraint_count = 1,
-    .constrain = constrain,
+    .constrain = corotated_constrain,
     .jacobian = material_jacobian,
     VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,

@@ -22,7 +22,7 @@ enum {
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *linear_prepare(const sinew_element *element, sinew_real *data)
 {
     double frame[9];
     const char *refusal = sinew_tet_prepare(element, lame_mu(element->parameters), data, frame);
@@ -53,7 +53,7 @@ KERNEL_INLINE lane stress(const lane FQ[9], const sinew_real *material, lane PQ[
 
 #include "energy/tet_material.h"
 
-static void linearise(const sinew_kernel *kernel)
+static void linear_linearise(const sinew_kernel *kernel)
 {
     const lane zero = lane_set(0), one = lane_set(1);
     const lane identity[9] = {one, zero, zero, zero, one, zero, zero, zero, one};
@@ -78,7 +78,7 @@ static void linearise(const sinew_kernel *kernel)
 }
 
 /* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is a line already. */
-static void stiffness(const sinew_reduced_kernel *kernel)
+static void linear_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -87,7 +87,7 @@ static void stiffness(const sinew_reduced_kernel *kernel)
 }
 
 /* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y stays. */
-static void local_prox(const sinew_reduced_kernel *kernel)
+static void linear_local_prox(const sinew_reduced_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), one = lane_set(1);
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -113,7 +113,7 @@ static void local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void linear_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     const sinew_real *Q = data + TET_MATERIAL + FRAME;
     double q[3][3];
@@ -127,7 +127,7 @@ static void visit_element(const sinew_real *data, const int32_t *particles, int 
 }
 
 /* The block is constant and as cheap as any: |b|^2 1 + (1 + lambda/mu) b b^T, b turned back. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void linear_add(const visit *v, bool exact, visit_sum *sum)
 {
     (void)exact;
     const sinew_real *material = v->data + TET_MATERIAL * LANES;
@@ -140,9 +140,9 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
     block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), turned);
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void linear_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, DATA_COUNT, add);
+    visit_vertex(kernel, 3, DATA_COUNT, linear_add);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
@@ -151,17 +151,19 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
+    .prepare = linear_prepare,
+    .vertex = linear_vertex,
     .rigid_cost = SINEW_COSTS_ROTATION,
     .value = material_value,
     .gradient = material_gradient,
-    .linearise = linearise,
-    .stiffness = stiffness,
-    .local_prox = local_prox,
+    .linearise = linear_linearise,
+    .stiffness = linear_stiffness,
+    .local_prox = linear_local_prox,
     .constraint_count = 1,
     .constrain = material_constrain,
     .jacobian = material_jacobian,
     .visit_data_count = DATA_COUNT,
-    .visit = visit_element,
+    .visit = linear_visit,
     .vertex_change = material_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

@@ -39,7 +39,7 @@ static const sinew_parameter parameters[] = {
      .meaning = "yes: young and poisson as in linear elasticity; no: the plain lambda of thesis (3.15)"},
 };
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *neo_hookean_prepare(const sinew_element *element, sinew_real *data)
 {
     const double ratio = lame_ratio(element->parameters);
     const bool matched = element->parameters[MATCHED] > 0;
@@ -70,13 +70,13 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 #include "energy/isotropic_material.h"
 
 /* psi + this = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
-KERNEL_INLINE lane offset(const sinew_real *material)
+KERNEL_INLINE lane neo_hookean_offset(const sinew_real *material)
 {
     return (sinew_real)1.5 + (sinew_real)0.5 / lane_load(material);
 }
 
 /* C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha = 1/(l V) or hard, thesis (4.34), (4.35) */
-static void constrain_split(const sinew_constrain_kernel *kernel)
+static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
 {
     const lane tiny = lane_set(LANE_EPSILON);
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
@@ -126,18 +126,18 @@ KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material,
     return lane_select(near, shear + half * ratio * (growth * growth), plain);
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)
 {
     if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
-        constrain_split(kernel);
+        neo_hookean_constrain_split(kernel);
     else if (kernel->form == SINEW_FORM_COMBINED)
-        tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
+        tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
     else
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
 }
 
 /* The two of constrain_split, both at x: it moves on to where the first one leads before it takes the second. */
-static void jacobian_split(const sinew_jacobian_kernel *kernel)
+static void neo_hookean_jacobian_split(const sinew_jacobian_kernel *kernel)
 {
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -158,23 +158,24 @@ static void jacobian_split(const sinew_jacobian_kernel *kernel)
     }
 }
 
-static void jacobian(const sinew_jacobian_kernel *kernel)
+static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
 {
     if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
-        jacobian_split(kernel);
+        neo_hookean_jacobian_split(kernel);
     else if (kernel->form == SINEW_FORM_COMBINED)
-        tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, offset);
+        tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
     else
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
 }
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void neo_hookean_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                              int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);
 }
 
 /* As one node moves psi is a quadratic, so the exact block, with 1 for 2, makes the very step to its minimum. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void neo_hookean_add(const visit *v, bool exact, visit_sum *sum)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES);
     volume_state s;
@@ -182,7 +183,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
     volume_add(v, &s, lane_set(1), ratio * (s.J - 1) - 1, lane_set(exact ? 1 : 2), ratio, sum);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE lane neo_hookean_difference(const visit *v, const lane d[3], lane *noise)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
     volume_state s;
@@ -194,14 +195,14 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     return half * norm + pressed + squared;
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void neo_hookean_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, add);
+    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, neo_hookean_add);
 }
 
-static void vertex_change(const sinew_vertex_kernel *kernel)
+static void neo_hookean_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VOLUME_DATA_COUNT, difference);
+    visit_change(kernel, 3, VOLUME_DATA_COUNT, neo_hookean_difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
@@ -210,12 +211,14 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
+    .prepare = neo_hookean_prepare,
+    .vertex = neo_hookean_vertex,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = CONSTRAINT_COUNT,
-    .constrain = constrain,
-    .jacobian = jacobian,
+    .constrain = neo_hookean_constrain,
+    .jacobian = neo_hookean_jacobian,
     .visit_data_count = VOLUME_DATA_COUNT,
-    .visit = visit_element,
-    .vertex_change = vertex_change,
+    .visit = neo_hookean_visit,
+    .vertex_change = neo_hookean_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

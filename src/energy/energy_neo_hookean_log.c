@@ -20,7 +20,7 @@ enum {
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *log_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
@@ -80,29 +80,29 @@ KERNEL_INLINE lane stress_anywhere(const lane F[9], const sinew_real *material, 
     return lane_select(defined, psi, half * (norm3(F) - 3) + growth * (half * ratio * growth - 1));
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void log_constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress_anywhere, no_offset);
 }
 
-static void jacobian(const sinew_jacobian_kernel *kernel)
+static void log_jacobian(const sinew_jacobian_kernel *kernel)
 {
     tet_jacobian(kernel, DATA_COUNT, 1, stress_anywhere, no_offset);
 }
 
-static double step_limit(const sinew_kernel *kernel, double most)
+static double log_step_limit(const sinew_kernel *kernel, double most)
 {
     return tet_step_limit(kernel, DATA_COUNT, most);
 }
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void log_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, false, out, others);
 }
 
 /* phi'' = (1 + r - r log J) / J^2 of phi = -log J + r/2 (log J)^2, r = lambda/mu, grows without bound towards J = 0: no
  * bound. It is not negative up to J = e and a little beyond, from where it counts as zero, or cheap as r. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void log_add(const visit *v, bool exact, visit_sum *sum)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), zero = lane_set(0), one = lane_set(1);
     volume_state s;
@@ -114,7 +114,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
                scale * lane_max(curved, exact ? zero : ratio), sum);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE lane log_difference(const visit *v, const lane d[3], lane *noise)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
     const lane zero = lane_set(0), one = lane_set(1);
@@ -129,14 +129,14 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     return lane_select(after, lane_select(before, change, lane_set(-LANE_HUGE)), lane_set((sinew_real)INFINITY));
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void log_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, add);
+    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, log_add);
 }
 
-static void vertex_change(const sinew_vertex_kernel *kernel)
+static void log_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VOLUME_DATA_COUNT, difference);
+    visit_change(kernel, 3, VOLUME_DATA_COUNT, log_difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
@@ -145,14 +145,16 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
+    .prepare = log_prepare,
+    .vertex = log_vertex,
     .barrier = true,
-    .step_limit = step_limit,
+    .step_limit = log_step_limit,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
-    .constrain = constrain,
-    .jacobian = jacobian,
+    .constrain = log_constrain,
+    .jacobian = log_jacobian,
     .visit_data_count = VOLUME_DATA_COUNT,
-    .visit = visit_element,
-    .vertex_change = vertex_change,
+    .visit = log_visit,
+    .vertex_change = log_vertex_change,
     .vertex_bounds = 0,
 };

@@ -28,7 +28,7 @@ static const sinew_parameter parameters[] = {
      .meaning = "k, force per distance to the target; raising it holds tighter"},
 };
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *position_prepare(const sinew_element *element, sinew_real *data)
 {
     data[0] = element->parameters[0];
     for (int i = 0; i < 3; i++)
@@ -37,7 +37,7 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
 }
 
 /* d = x - target; returns |d|^2 / 2 */
-KERNEL_INLINE lane offset(const sinew_kernel *kernel, int32_t group, lane d[3])
+KERNEL_INLINE lane position_offset(const sinew_kernel *kernel, int32_t group, lane d[3])
 {
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
     lane_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
@@ -46,24 +46,24 @@ KERNEL_INLINE lane offset(const sinew_kernel *kernel, int32_t group, lane d[3])
     return lane_set((sinew_real)0.5) * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
-static double value(const sinew_kernel *kernel)
+static double position_value(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         lane d[3];
-        const lane psi = offset(kernel, group, d);
+        const lane psi = position_offset(kernel, group, d);
         value_add(&sum, lane_load(group_data(&kernel->groups, group, DATA_COUNT)), psi);
     }
     return value_total(&sum);
 }
 
-static double gradient(const sinew_kernel *kernel)
+static double position_gradient(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const lane k = lane_load(group_data(&kernel->groups, group, DATA_COUNT));
         lane d[3];
-        const lane psi = offset(kernel, group, d);
+        const lane psi = position_offset(kernel, group, d);
         for (int i = 0; i < 3; i++)
             d[i] *= k;
         lane_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), d);
@@ -72,14 +72,14 @@ static double gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-static void linearise(const sinew_kernel *kernel)
+static void position_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         lane_store(group_tangent(kernel, group, TANGENT_COUNT),
                    lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-static void product(const sinew_kernel *kernel)
+static void position_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
@@ -92,7 +92,7 @@ static void product(const sinew_kernel *kernel)
     }
 }
 
-static void hessian(const sinew_kernel *kernel)
+static void position_hessian(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
@@ -101,13 +101,13 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
-static void reduce(const sinew_reduced_kernel *kernel)
+static void position_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         lane_store(kernel->rows + group * LANES, lane_set(1));
 }
 
-static void stiffness(const sinew_reduced_kernel *kernel)
+static void position_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
@@ -119,7 +119,7 @@ KERNEL_INLINE void load_target(const sinew_real *data, lane t[3])
 }
 
 /* g += k target */
-static void local_project(const sinew_reduced_kernel *kernel)
+static void position_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -132,7 +132,7 @@ static void local_project(const sinew_reduced_kernel *kernel)
 }
 
 /* z = (k target + w2 y) / (k + w2) */
-static void local_prox(const sinew_reduced_kernel *kernel)
+static void position_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -150,9 +150,10 @@ static void local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = |x - target|, alpha = 1/k, or C = psi / k (`whole`); leaves r times the gradient in c, and r. */
-KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+/* C = |x - target|, alpha = 1/k */
+KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
 {
+    *weight = lane_load(data);
     lane t[3], squared = lane_set(0);
     load_target(data, t);
     for (int i = 0; i < 3; i++) {
@@ -164,33 +165,18 @@ KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *
     return whole ? lane_set((sinew_real)0.5) * squared : distance;
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void position_constrain(const sinew_constrain_kernel *kernel)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->xw, vertex, 1, &c);
-        const lane C = distance_of(data, whole, &c, &r);
-        constrain_apply(kernel, group, vertex, 1, C, r, lane_load(data), false, group_lambda(kernel, group, 1), &c);
-    }
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        single_constrain(kernel, group, DATA_COUNT, 1, distance_of);
 }
 
-static void jacobian(const sinew_jacobian_kernel *kernel)
+static void position_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 1), 1, &c);
-        const lane C = distance_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
-        jacobian_write(kernel, group, 0, 1, 1, C, r, lane_load(data), false, &c);
-    }
+    single_jacobian(kernel, DATA_COUNT, 1, distance_of);
 }
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void position_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     (void)particles;
     (void)node;
@@ -198,7 +184,7 @@ static void visit_element(const sinew_real *data, const int32_t *particles, int 
     memcpy(out, data, DATA_COUNT * sizeof *out);
 }
 
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void position_add(const visit *v, bool exact, visit_sum *sum)
 {
     (void)exact;
     const lane k = lane_load(v->data);
@@ -209,7 +195,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
     block_add(sum->A, k, lane_set(0), t);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE lane position_difference(const visit *v, const lane step[3], lane *noise)
 {
     lane t[3];
     load_target(v->data, t);
@@ -220,14 +206,14 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     return linear + square;
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void position_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 0, DATA_COUNT, add);
+    visit_vertex(kernel, 0, DATA_COUNT, position_add);
 }
 
-static void vertex_change(const sinew_vertex_kernel *kernel)
+static void position_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 0, DATA_COUNT, difference);
+    visit_change(kernel, 0, DATA_COUNT, position_difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
@@ -243,24 +229,24 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .tangent_count = TANGENT_COUNT,
     .target_slot = DATA_TARGET,
     .rigid_cost = SINEW_COSTS_TRANSLATION | SINEW_COSTS_ROTATION,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
-    .linearise = linearise,
-    .product = product,
-    .hessian = hessian,
+    .prepare = position_prepare,
+    .value = position_value,
+    .gradient = position_gradient,
+    .linearise = position_linearise,
+    .product = position_product,
+    .hessian = position_hessian,
     .row_count = 1,
-    .reduce = reduce,
-    .stiffness = stiffness,
-    .local_project = local_project,
-    .local_prox = local_prox,
+    .reduce = position_reduce,
+    .stiffness = position_stiffness,
+    .local_project = position_local_project,
+    .local_prox = position_local_prox,
     .constraint_count = 1,
-    .constrain = constrain,
-    .jacobian = jacobian,
+    .constrain = position_constrain,
+    .jacobian = position_jacobian,
     .other_count = 0,
     .visit_data_count = DATA_COUNT,
-    .visit = visit_element,
-    .vertex = vertex,
-    .vertex_change = vertex_change,
+    .visit = position_visit,
+    .vertex = position_vertex,
+    .vertex_change = position_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

@@ -41,7 +41,7 @@ static const sinew_parameter parameters[] = {
      .meaning = "rest length as a multiple of the edge's length at rest; below 1 the spring pulls"},
 };
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *spring_prepare(const sinew_element *element, sinew_real *data)
 {
     double length = 0;
     for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ KERNEL_INLINE void gather_edge(const sinew_real *x, const int32_t *vertex, lane 
 }
 
 /* The same; returns its length. */
-KERNEL_INLINE lane edge(const sinew_real *x, const int32_t *vertex, lane d[3])
+KERNEL_INLINE lane spring_edge(const sinew_real *x, const int32_t *vertex, lane d[3])
 {
     gather_edge(x, vertex, d);
     return lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -75,20 +75,21 @@ KERNEL_INLINE void scatter_opposite(sinew_real *g, const int32_t *vertex, const 
     lane_scatter_balanced(g, vertex, other_row, 1, (const lane(*)[3])f);
 }
 
-static double value(const sinew_kernel *kernel)
+static double spring_value(const sinew_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5);
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         lane d[3];
-        const lane stretch = edge(kernel->x, group_vertex(&kernel->groups, group, 2), d) - lane_load(data + LANES);
+        const lane stretch =
+            spring_edge(kernel->x, group_vertex(&kernel->groups, group, 2), d) - lane_load(data + LANES);
         value_add(&sum, lane_load(data), half * stretch * stretch);
     }
     return value_total(&sum);
 }
 
-static double gradient(const sinew_kernel *kernel)
+static double spring_gradient(const sinew_kernel *kernel)
 {
     const lane half = lane_set((sinew_real)0.5);
     value_sum sum = {0};
@@ -97,7 +98,7 @@ static double gradient(const sinew_kernel *kernel)
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         const lane k = lane_load(data);
         lane d[3];
-        const lane l = edge(kernel->x, vertex, d), stretch = l - lane_load(data + LANES);
+        const lane l = spring_edge(kernel->x, vertex, d), stretch = l - lane_load(data + LANES);
         const lane pull = k * stretch / lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             d[i] *= pull;
@@ -107,14 +108,14 @@ static double gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-static void linearise(const sinew_kernel *kernel)
+static void spring_linearise(const sinew_kernel *kernel)
 {
     const lane zero = lane_set(0), one = lane_set(1);
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const lane k = lane_load(data), L = lane_load(data + LANES);
         lane n[3];
-        const lane l = edge(kernel->x, group_vertex(&kernel->groups, group, 2), n);
+        const lane l = spring_edge(kernel->x, group_vertex(&kernel->groups, group, 2), n);
         const lane divisor = lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             n[i] /= divisor;
@@ -132,7 +133,7 @@ static void linearise(const sinew_kernel *kernel)
     }
 }
 
-static void product(const sinew_kernel *kernel)
+static void spring_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
@@ -145,7 +146,7 @@ static void product(const sinew_kernel *kernel)
     }
 }
 
-static void hessian(const sinew_kernel *kernel)
+static void spring_hessian(const sinew_kernel *kernel)
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -160,7 +161,7 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
-static void reduce(const sinew_reduced_kernel *kernel)
+static void spring_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         lane_store(kernel->rows + (2 * (size_t)group) * LANES, lane_set(-1));
@@ -168,20 +169,20 @@ static void reduce(const sinew_reduced_kernel *kernel)
     }
 }
 
-static void stiffness(const sinew_reduced_kernel *kernel)
+static void spring_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 /* g += k D^T p, p the vector of length L along the edge */
-static void local_project(const sinew_reduced_kernel *kernel)
+static void spring_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         lane d[3];
-        const lane l = edge(kernel->x, vertex, d);
+        const lane l = spring_edge(kernel->x, vertex, d);
         const lane pull = lane_load(data) * lane_load(data + LANES) / lane_max(l, lane_set(LANE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
             d[i] *= pull;
@@ -190,14 +191,14 @@ static void local_project(const sinew_reduced_kernel *kernel)
 }
 
 /* z = (k L + w2 |y|) / (k + w2) along y; along x where y has no direction */
-static void local_prox(const sinew_reduced_kernel *kernel)
+static void spring_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
         const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
         lane d[3], y[3], f[3];
-        edge(kernel->x, vertex, d);
+        spring_edge(kernel->x, vertex, d);
         row_shifted(kernel, group, d, y);
         const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = lane_load(data + LANES);
         const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
@@ -255,7 +256,7 @@ KERNEL_INLINE void plain_move(const sinew_constrain_kernel *kernel, int32_t grou
 }
 
 /* Groups that share no particle. Root and division take long: the one before is moved while they are under way. */
-KERNEL_INLINE void constrain_plain(const sinew_constrain_kernel *kernel, int32_t first, int32_t count)
+KERNEL_INLINE void spring_constrain_plain(const sinew_constrain_kernel *kernel, int32_t first, int32_t count)
 {
     plain_group now, next;
     plain_gather(kernel, first, &now);
@@ -269,9 +270,10 @@ KERNEL_INLINE void constrain_plain(const sinew_constrain_kernel *kernel, int32_t
     plain_move(kernel, first + count - 1, &now);
 }
 
-/* C = |x1 - x0| - L, alpha = 1/k, or C = psi / k (`whole`); leaves r times the gradient in c, and r. */
-KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+/* C = |x1 - x0| - L, alpha = 1/k */
+KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
 {
+    *weight = lane_load(data);
     lane d[3], squared = lane_set(0);
     for (int i = 0; i < 3; i++) {
         d[i] = c->x[4 + i] - c->x[i];
@@ -286,44 +288,29 @@ KERNEL_INLINE lane stretch_of(const sinew_real *data, bool whole, constrained *c
     return whole ? (sinew_real)0.5 * stretch * stretch : stretch;
 }
 
-/* With everything that a sweep may ask for. A call of its own: inlined, it would take the registers of the common case.
- */
-static __attribute__((noinline)) void constrain_any(const sinew_constrain_kernel *kernel, int32_t group)
+/* A call of its own: inlined, it would take the registers of the common case. */
+static __attribute__((noinline)) void spring_constrain_any(const sinew_constrain_kernel *kernel, int32_t group)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-    const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-    constrained c;
-    lane r;
-    constrain_gather(kernel->xw, vertex, 2, &c);
-    const lane C = stretch_of(data, whole, &c, &r);
-    constrain_apply(kernel, group, vertex, 2, C, r, lane_load(data), false, group_lambda(kernel, group, 1), &c);
+    single_constrain(kernel, group, DATA_COUNT, 2, stretch_of);
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void spring_constrain(const sinew_constrain_kernel *kernel)
 {
     const bool plain = !kernel->dx && !kernel->x_old && kernel->form != SINEW_FORM_ENERGY;
     const int32_t together = kernel->apart ? kernel->groups.count : 1;
     for (int32_t group = 0; group < kernel->groups.count; group += plain ? together : 1)
         if (plain)
-            constrain_plain(kernel, group, together);
+            spring_constrain_plain(kernel, group, together);
         else
-            constrain_any(kernel, group);
+            spring_constrain_any(kernel, group);
 }
 
-static void jacobian(const sinew_jacobian_kernel *kernel)
+static void spring_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 2), 2, &c);
-        const lane C = stretch_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
-        jacobian_write(kernel, group, 0, 1, 2, C, r, lane_load(data), false, &c);
-    }
+    single_jacobian(kernel, DATA_COUNT, 2, stretch_of);
 }
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void spring_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     memcpy(out, data, DATA_COUNT * sizeof *out);
     others[0] = particles[1 - node];
@@ -340,7 +327,7 @@ KERNEL_INLINE lane visit_edge(const visit *v, lane d[3])
 
 /* The cheap block is k 1: psi is the least of the k/2 |d - p|^2 over all p of length L, so it is a bound, and definite
  * also under compression. The exact one has no less than ACROSS_FLOOR of k across the edge. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void spring_add(const visit *v, bool exact, visit_sum *sum)
 {
     const lane k = lane_load(v->data), L = lane_load(v->data + LANES);
     lane d[3];
@@ -356,7 +343,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
 }
 
 /* l' - l = (l'^2 - l^2) / (l' + l): nothing cancels for a small step. */
-KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE lane spring_difference(const visit *v, const lane step[3], lane *noise)
 {
     const lane L = lane_load(v->data + LANES), half = lane_set((sinew_real)0.5);
     lane d[3];
@@ -367,14 +354,14 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     return half * longer * (sum - 2 * L);
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void spring_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 1, DATA_COUNT, add);
+    visit_vertex(kernel, 1, DATA_COUNT, spring_add);
 }
 
-static void vertex_change(const sinew_vertex_kernel *kernel)
+static void spring_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 1, DATA_COUNT, difference);
+    visit_change(kernel, 1, DATA_COUNT, spring_difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
@@ -389,24 +376,24 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
     .data_count = DATA_COUNT,
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
-    .linearise = linearise,
-    .product = product,
-    .hessian = hessian,
+    .prepare = spring_prepare,
+    .value = spring_value,
+    .gradient = spring_gradient,
+    .linearise = spring_linearise,
+    .product = spring_product,
+    .hessian = spring_hessian,
     .row_count = 1,
-    .reduce = reduce,
-    .stiffness = stiffness,
-    .local_project = local_project,
-    .local_prox = local_prox,
+    .reduce = spring_reduce,
+    .stiffness = spring_stiffness,
+    .local_project = spring_local_project,
+    .local_prox = spring_local_prox,
     .constraint_count = 1,
-    .constrain = constrain,
-    .jacobian = jacobian,
+    .constrain = spring_constrain,
+    .jacobian = spring_jacobian,
     .other_count = 1,
     .visit_data_count = DATA_COUNT,
-    .visit = visit_element,
-    .vertex = vertex,
-    .vertex_change = vertex_change,
+    .visit = spring_visit,
+    .vertex = spring_vertex,
+    .vertex_change = spring_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

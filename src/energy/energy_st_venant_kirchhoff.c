@@ -18,7 +18,7 @@ enum {
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *stvk_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
@@ -60,7 +60,7 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 #include "energy/isotropic_material.h"
 
 /* The second derivatives grow with the stretch, the cheap block only across it: no bound. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void stvk_add(const visit *v, bool exact, visit_sum *sum)
 {
     lane F[9], b[3];
     tet_visit_deformation(v, F, b);
@@ -71,9 +71,9 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
         tet_visit_bound(v, F, b, lane_set(2), lane_max(lane_load(v->data + TET_MATERIAL * LANES), lane_set(0)), sum);
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void stvk_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, DATA_COUNT, add);
+    visit_vertex(kernel, 3, DATA_COUNT, stvk_add);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
@@ -82,6 +82,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
+    .prepare = stvk_prepare,
+    .vertex = stvk_vertex,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
     .constrain = material_constrain,

@@ -23,7 +23,7 @@ enum {
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *stable_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)(lame_ratio(element->parameters) + 5.0 / 6.0);
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
@@ -59,14 +59,14 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 #include "energy/isotropic_material.h"
 
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void stable_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     volume_visit(data, particles, node, true, out, others);
 }
 
 /* The exact block, semi-definite as it is, has the part of |F|^2 that its scale depends on: 2m/(1 + I)^2 F b (F b)^T.
  * Its part of |F|^2 is at most 9/8 m = 3/2 mu, below the 2 mu of the cheap one. */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void stable_add(const visit *v, bool exact, visit_sum *sum)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), shear = lane_set(SHEAR), zero = lane_set(0);
     volume_state s;
@@ -77,7 +77,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
         block_add(sum->A, zero, lane_load(v->data) * 2 * shear * inverse * inverse, s.fb);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE lane stable_difference(const visit *v, const lane d[3], lane *noise)
 {
     const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
     volume_state s;
@@ -89,14 +89,14 @@ KERNEL_INLINE lane difference(const visit *v, const lane d[3], lane *noise)
     return half * SHEAR * (norm - lane_log(1 + norm / (s.norm + 1))) + pressed + squared;
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void stable_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VOLUME_NORM_DATA_COUNT, add);
+    visit_vertex(kernel, 3, VOLUME_NORM_DATA_COUNT, stable_add);
 }
 
-static void vertex_change(const sinew_vertex_kernel *kernel)
+static void stable_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VOLUME_NORM_DATA_COUNT, difference);
+    visit_change(kernel, 3, VOLUME_NORM_DATA_COUNT, stable_difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
@@ -106,12 +106,14 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
+    .prepare = stable_prepare,
+    .vertex = stable_vertex,
     ISOTROPIC_MATERIAL_OPS,
     .constraint_count = 1,
     .constrain = material_constrain,
     .jacobian = material_jacobian,
     .visit_data_count = VOLUME_NORM_DATA_COUNT,
-    .visit = visit_element,
-    .vertex_change = vertex_change,
+    .visit = stable_visit,
+    .vertex_change = stable_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

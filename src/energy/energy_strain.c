@@ -27,12 +27,12 @@ static const sinew_parameter parameters[] = {
      .meaning = "k, energy per volume and squared stretch; raising it stiffens"},
 };
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *strain_prepare(const sinew_element *element, sinew_real *data)
 {
     return sinew_tet_prepare(element, (double)element->parameters[0], data, NULL);
 }
 
-KERNEL_INLINE lane rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE lane strain_rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
 {
     (void)material;
     for (int i = 0; i < 9; i++)
@@ -44,7 +44,7 @@ KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9]
 {
     lane R[9];
     sinew_polar3(F, R);
-    return rotated_stress(F, R, material, P);
+    return strain_rotated_stress(F, R, material, P);
 }
 
 KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
@@ -62,23 +62,23 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 #include "energy/isotropic_material.h"
 
-static double value(const sinew_kernel *kernel)
+static double strain_value(const sinew_kernel *kernel)
 {
-    return tet_rotated_value(kernel, DATA_COUNT, stress, rotated_stress);
+    return tet_rotated_value(kernel, DATA_COUNT, stress, strain_rotated_stress);
 }
 
-static double gradient(const sinew_kernel *kernel)
+static double strain_gradient(const sinew_kernel *kernel)
 {
-    return tet_rotated_gradient(kernel, DATA_COUNT, stress, rotated_stress);
+    return tet_rotated_gradient(kernel, DATA_COUNT, stress, strain_rotated_stress);
 }
 
-static void stiffness(const sinew_reduced_kernel *kernel)
+static void strain_stiffness(const sinew_reduced_kernel *kernel)
 {
     tet_weight_stiffness(kernel, DATA_COUNT);
 }
 
 /* g += w D^T R */
-static void local_project(const sinew_reduced_kernel *kernel)
+static void strain_local_project(const sinew_reduced_kernel *kernel)
 {
     lane F[TET_TILE][9], R[TET_TILE][9];
     tet_tile tile;
@@ -92,7 +92,7 @@ static void local_project(const sinew_reduced_kernel *kernel)
 
 /* min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R it is Z = (w R + w2 Y) / (w + w2), and what is
  * left, |R - Y|^2 times a constant, is least for the rotation nearest to Y. */
-static void local_prox(const sinew_reduced_kernel *kernel)
+static void strain_local_prox(const sinew_reduced_kernel *kernel)
 {
     lane F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
     tet_tile tile;
@@ -116,13 +116,13 @@ static void local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void strain_constrain(const sinew_constrain_kernel *kernel)
 {
-    tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, rotated_stress, no_offset);
+    tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, strain_rotated_stress, no_offset);
 }
 
 /* The gradient, of R only R b, and the cheap block: its 2 mu is k, its lambda 0. */
-KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
+KERNEL_INLINE void strain_add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
 {
     const lane weight = lane_load(v->data), diagonal = weight * dot3(b, b);
     lane fb[3], rb[3];
@@ -134,12 +134,12 @@ KERNEL_INLINE void add_cheap(const visit *v, const lane F[9], const lane R[9], c
     }
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void strain_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
         visit_run(kernel, 3, DATA_COUNT, true, material_exact);
     else
-        tet_rotated_vertex(kernel, DATA_COUNT, add_cheap);
+        tet_rotated_vertex(kernel, DATA_COUNT, strain_add_cheap);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
@@ -148,14 +148,16 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES | SINEW_CAN_PROJECT},
     TET_MATERIAL_OPS,
-    .value = value,
-    .gradient = gradient,
+    .prepare = strain_prepare,
+    .vertex = strain_vertex,
+    .value = strain_value,
+    .gradient = strain_gradient,
     .linearise = material_linearise,
-    .stiffness = stiffness,
-    .local_project = local_project,
-    .local_prox = local_prox,
+    .stiffness = strain_stiffness,
+    .local_project = strain_local_project,
+    .local_prox = strain_local_prox,
     .constraint_count = 1,
-    .constrain = constrain,
+    .constrain = strain_constrain,
     .jacobian = material_jacobian,
     VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,

@@ -49,7 +49,7 @@ static const sinew_parameter parameters[] = {
      .meaning = "kt, force per distance across the normal"},
 };
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *weak_prepare(const sinew_element *element, sinew_real *data)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     const double kn = (double)element->parameters[0], kt = (double)element->parameters[1];
@@ -98,7 +98,7 @@ KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real
     }
 }
 
-static double value(const sinew_kernel *kernel)
+static double weak_value(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -111,7 +111,7 @@ static double value(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-static double gradient(const sinew_kernel *kernel)
+static double weak_gradient(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -129,7 +129,7 @@ static double gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-static void linearise(const sinew_kernel *kernel)
+static void weak_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -141,7 +141,7 @@ static void linearise(const sinew_kernel *kernel)
     }
 }
 
-static void product(const sinew_kernel *kernel)
+static void weak_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
@@ -153,7 +153,7 @@ static void product(const sinew_kernel *kernel)
     }
 }
 
-static void hessian(const sinew_kernel *kernel)
+static void weak_hessian(const sinew_kernel *kernel)
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -169,7 +169,7 @@ static void hessian(const sinew_kernel *kernel)
     }
 }
 
-static void reduce(const sinew_reduced_kernel *kernel)
+static void weak_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int a = 0; a < 8; a++)
@@ -178,7 +178,7 @@ static void reduce(const sinew_reduced_kernel *kernel)
 }
 
 /* k = max(kn, kt): psi where both are equal, a bound from above where not (energy.h) */
-static void stiffness(const sinew_reduced_kernel *kernel)
+static void weak_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -187,7 +187,7 @@ static void stiffness(const sinew_reduced_kernel *kernel)
 }
 
 /* g += D^T (k C - K C) */
-static void local_project(const sinew_reduced_kernel *kernel)
+static void weak_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -203,7 +203,7 @@ static void local_project(const sinew_reduced_kernel *kernel)
 }
 
 /* (K + w2 1) z = w2 y, by the cofactors of the symmetric 3x3 matrix */
-static void local_prox(const sinew_reduced_kernel *kernel)
+static void weak_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -226,9 +226,8 @@ static void local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = sqrt(c^T K c / k), a length, alpha = 1/k, or its square / 2 (`whole`); leaves r times the gradient in c, and r.
- */
-KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c, lane *r)
+/* C = sqrt(c^T K c / k), a length, alpha = 1/k */
+KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
 {
     const lane tiny = lane_set(LANE_TINY), zero = lane_set(0), k = lane_load(data + DATA_K_MOST * LANES);
     lane apart[3] = {zero, zero, zero}, f[3], w[8];
@@ -243,40 +242,24 @@ KERNEL_INLINE lane length_of(const sinew_real *data, bool whole, constrained *c,
     for (int a = 0; a < 8; a++)
         for (int i = 0; i < 3; i++)
             c->gradient[3 * a + i] = w[a] * f[i];
+    *weight = lane_load(data) * k;
     *r = whole ? lane_set(1) : lane_max(root, lane_set(LANE_ROOT_TINY));
     return whole ? twice / 2 : root;
 }
 
-static void constrain(const sinew_constrain_kernel *kernel)
+static void weak_constrain(const sinew_constrain_kernel *kernel)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, 8);
-        const lane k = lane_load(data + DATA_K_MOST * LANES);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->xw, vertex, 8, &c);
-        const lane C = length_of(data, whole, &c, &r);
-        constrain_apply(kernel, group, vertex, 8, C, r, lane_load(data) * k, false, group_lambda(kernel, group, 1), &c);
-    }
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        single_constrain(kernel, group, DATA_COUNT, 8, length_of);
 }
 
-static void jacobian(const sinew_jacobian_kernel *kernel)
+static void weak_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        constrained c;
-        lane r;
-        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 8), 8, &c);
-        const lane C = length_of(data, kernel->form == SINEW_FORM_ENERGY, &c, &r);
-        jacobian_write(kernel, group, 0, 1, 8, C, r, lane_load(data) * lane_load(data + DATA_K_MOST * LANES), false,
-                       &c);
-    }
+    single_jacobian(kernel, DATA_COUNT, 8, length_of);
 }
 
 /* A pair may name a vertex more than once: its weight is the sum, and its other places have none. */
-static void visit_element(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void weak_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     double own = 0;
     for (int a = 0, k = 0; a < 8; a++) {
@@ -311,7 +294,7 @@ KERNEL_INLINE lane visit_pull(const visit *v, lane f[3])
 }
 
 /* PBNG (34) */
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void weak_add(const visit *v, bool exact, visit_sum *sum)
 {
     (void)exact;
     const lane scale = lane_load(v->data);
@@ -324,7 +307,7 @@ KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
         sum->A[i] += factor * K[i];
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE lane weak_difference(const visit *v, const lane step[3], lane *noise)
 {
     lane f[3], along[3];
     const lane own = visit_pull(v, f), linear = dot3(f, step);
@@ -334,14 +317,14 @@ KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
     return linear + square;
 }
 
-static void vertex(const sinew_vertex_kernel *kernel)
+static void weak_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 7, VISIT_DATA_COUNT, add);
+    visit_vertex(kernel, 7, VISIT_DATA_COUNT, weak_add);
 }
 
-static void vertex_change(const sinew_vertex_kernel *kernel)
+static void weak_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 7, VISIT_DATA_COUNT, difference);
+    visit_change(kernel, 7, VISIT_DATA_COUNT, weak_difference);
 }
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
@@ -357,24 +340,24 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .tangent_count = TANGENT_COUNT,
     .target_slot = -1,
     .rigid_cost = SINEW_COSTS_ROTATION,
-    .prepare = prepare,
-    .value = value,
-    .gradient = gradient,
-    .linearise = linearise,
-    .product = product,
-    .hessian = hessian,
+    .prepare = weak_prepare,
+    .value = weak_value,
+    .gradient = weak_gradient,
+    .linearise = weak_linearise,
+    .product = weak_product,
+    .hessian = weak_hessian,
     .row_count = 1,
-    .reduce = reduce,
-    .stiffness = stiffness,
-    .local_project = local_project,
-    .local_prox = local_prox,
+    .reduce = weak_reduce,
+    .stiffness = weak_stiffness,
+    .local_project = weak_local_project,
+    .local_prox = weak_local_prox,
     .constraint_count = 1,
-    .constrain = constrain,
-    .jacobian = jacobian,
+    .constrain = weak_constrain,
+    .jacobian = weak_jacobian,
     .other_count = 7,
     .visit_data_count = VISIT_DATA_COUNT,
-    .visit = visit_element,
-    .vertex = vertex,
-    .vertex_change = vertex_change,
+    .visit = weak_visit,
+    .vertex = weak_vertex,
+    .vertex_change = weak_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

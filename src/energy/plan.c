@@ -132,9 +132,9 @@ static void take(chunk_draft *d, int32_t tet)
     }
 }
 
-/* Gives the middle tet B of a fan, and the tets beyond its vertices p (A) and r (C), their order of vertices. r is NONE
- * in a fan of two, whose vertices 0 and 1 are any. */
-static void name_vertices(chunk_draft *d, int32_t middle, int32_t p, int32_t r)
+/* Reorders the vertices of a fan as plan.h has them: of its middle tet B, and of the tets beyond B's vertices p (A) and
+ * r (C). r is NONE in a fan of two, whose vertices 0 and 1 are any. */
+static void reorder_fan(chunk_draft *d, int32_t middle, int32_t p, int32_t r)
 {
     const int32_t two = r != NONE ? r : (p + 1) % 4;
     const int32_t sides[2] = {d->neighbour[middle][p], r != NONE ? d->neighbour[middle][r] : NONE};
@@ -152,7 +152,9 @@ static void name_vertices(chunk_draft *d, int32_t middle, int32_t p, int32_t r)
     memcpy(d->tet[middle], B, sizeof B);
 }
 
-static void find_fan(chunk_draft *d, int32_t first)
+/* Makes a fan of tet `first`, the neighbour with the fewest neighbours left, and one beyond either of the two, as far
+ * as there are such; notes it at its lowest tet. */
+static void join_fan(chunk_draft *d, int32_t first)
 {
     int32_t fan[SINEW_FAN] = {first, NONE, NONE};
     take(d, first);
@@ -177,7 +179,7 @@ static void find_fan(chunk_draft *d, int32_t first)
             fan[2] = d->neighbour[middle][r] / 4;
             take(d, fan[2]);
         }
-        name_vertices(d, middle, p, r);
+        reorder_fan(d, middle, p, r);
     }
     int32_t lowest = fan[0];
     for (int i = 1; i < SINEW_FAN && fan[i] != NONE; i++)
@@ -185,7 +187,8 @@ static void find_fan(chunk_draft *d, int32_t first)
     memcpy(d->fan[lowest], fan, sizeof fan);
 }
 
-static void find_fans(chunk_draft *d)
+/* Every tet of the chunk into a fan, those with the fewest neighbours first. */
+static void join_fans(chunk_draft *d)
 {
     memset(d->queued, 0, sizeof d->queued);
     memset(d->fan, 0xff, sizeof d->fan);
@@ -197,7 +200,7 @@ static void find_fans(chunk_draft *d)
     for (int32_t t = d->count - 1; t >= 0; t--)
         enqueue(d, t);
     for (int32_t t = dequeue(d); t != NONE; t = dequeue(d))
-        find_fan(d, t);
+        join_fan(d, t);
 }
 
 static int32_t fan_size(const int32_t fan[SINEW_FAN])
@@ -216,7 +219,7 @@ static void plan_chunk(chunk_draft *d, int32_t *order, int32_t *particles, int32
     for (int32_t t = 0; t < d->count; t++)
         memcpy(d->tet[t], particles + 4 * (size_t)order[t], sizeof d->tet[t]);
     find_neighbours(d);
-    find_fans(d);
+    join_fans(d);
     for (int32_t t = 0; t < d->count; t++)
         memcpy(particles + 4 * (size_t)order[t], d->tet[t], sizeof d->tet[t]);
     int32_t placed = 0;

@@ -4,9 +4,10 @@
  * which an energy's file includes once, below these two (and constrain_tet.h, reduced.h and visit_tet.h above them).
  * isotropic_material.h does so for materials that have a curvature.
  *
- * The table of a material starts with TET_MATERIAL_INFO and TET_MATERIAL_OPS, which name what the file has to define
- * itself: parameters, prepare and vertex. Visits of the general layout (visit_tet.h) are VISIT_GENERAL_OPS; energies in
- * the volume form have their own. What else is here a table may name or not.
+ * The table of a material starts with TET_MATERIAL_INFO, which takes the file's `parameters`, and TET_MATERIAL_OPS; its
+ * own prepare and vertex follow, named after the energy as all that is not part of a template. Visits of the general
+ * layout (visit_tet.h) are VISIT_GENERAL_OPS; energies in the volume form have their own. What else is here a table may
+ * name or not.
  */
 #ifndef SINEW_TET_MATERIAL_H
 #define SINEW_TET_MATERIAL_H
@@ -20,9 +21,9 @@
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
 
 #define TET_MATERIAL_OPS                                                                                               \
-    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true, .prepare = prepare,               \
+    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true,               \
     .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants, .row_count = 3, \
-    .reduce = material_reduce, .other_count = 3, .vertex = vertex
+    .reduce = material_reduce, .other_count = 3
 
 #define VISIT_GENERAL_OPS .visit_data_count = DATA_COUNT, .visit = material_visit, .vertex_change = material_change
 

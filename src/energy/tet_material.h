@@ -15,14 +15,15 @@
     .stencil = SINEW_STENCIL_TET, .vertex_count = 4, .parameters = parameters,                                         \
     .parameter_count = sizeof parameters / sizeof parameters[0]
 
-/* What every material of tets can do. */
+/* Capabilities that every material of tets has. */
 #define TET_MATERIAL_CAPABILITIES                                                                                      \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
 
 #define TET_MATERIAL_OPS                                                                                               \
-    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true, .prepare = prepare,               \
-    .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants, .row_count = 3, \
-    .reduce = material_reduce, .other_count = 3, .vertex = vertex
+    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true,               \
+    .prepare = prepare, .product = sinew_tet_product, .hessian = sinew_tet_hessian,                                    \
+    .determinants = material_determinants, .row_count = 3, .reduce = material_reduce, .other_count = 3,                \
+    .vertex = vertex
 
 #define VISIT_GENERAL_OPS .visit_data_count = DATA_COUNT, .visit = material_visit, .vertex_change = material_change
 

@@ -44,7 +44,7 @@ static double element_entry(const sinew_energy_ops *ops, const sinew_real *rows,
     return weight * sum;
 }
 
-/* What one pass over all element entries does with each. */
+/* Called for each entry in a pass over those of all elements. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
 /* `switched`: without elements that are off. */

@@ -14,7 +14,7 @@ enum {
     ENTRIES = 512 /* corners of one energy's elements, at most */
 };
 
-/* What an energy was made of, corners being vertices of bodies. */
+/* An energy as the world was told of it, corners being vertices of bodies. */
 typedef struct told_energy {
     bool live;
     sinew_energy id;

@@ -63,7 +63,7 @@ static void they_are_known(void **unused)
     assert_int_equal(sinew_energy_by_name("nothing"), SINEW_ENERGY_COUNT);
 }
 
-/* What breaks the contract is refused, each with its reason. */
+/* Energies that break the contract are refused, each with its reason. */
 static void flaws_are_refused(void **unused)
 {
     (void)unused;

@@ -207,7 +207,7 @@ static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_
     numbers_free(&n);
 }
 
-/* What the fused kernel makes of the same positions and multipliers. */
+/* The fused kernel moves the same positions with the same multipliers. */
 static void move_fused(batch *b, const drawn *how, const sinew_real *x_old, double lambda[][CONSTRAINTS],
                        sinew_real *xw)
 {

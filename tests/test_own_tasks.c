@@ -17,12 +17,11 @@
 
 #include <cmocka.h>
 
+#include "long_beam.h"
 #include "sinew/sinew.h"
 #include "thread_count.h"
 
 enum {
-    LENGTH = 130, /* vertices along the beam: as many as it takes for every loop to be shared out */
-    WIDTH = 8,
     STEPS = 1,
     MEMBERS_MOST = 8,
     POOL = 2,
@@ -234,17 +233,6 @@ typedef struct setup {
     sinew_task_system tasks;
 } setup;
 
-static sinew_mesh *make_beam(void)
-{
-    sinew_box_def def = sinew_default_box_def();
-    def.vertices[0] = LENGTH;
-    def.vertices[1] = def.vertices[2] = WIDTH;
-    def.size[0] = 20;
-    sinew_mesh *mesh = sinew_mesh_box(&def, NULL);
-    assert_non_null(mesh);
-    return mesh;
-}
-
 static sinew_world *make_world(const setup *s)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -259,19 +247,9 @@ static sinew_world *make_world(const setup *s)
         def.solver.parameters[sinew_solver_parameter(s->solver, "linear")] = 1;
     sinew_world *world = sinew_world_create(&def, NULL);
     assert_non_null(world);
-    sinew_body_def body = sinew_default_body_def();
-    body.mesh = s->mesh;
     sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_STRAIN);
-    energy.body = sinew_world_add_body(world, &body, NULL);
+    energy.body = long_beam_add(world, s->mesh);
     assert_true(sinew_world_add_energy(world, &energy, NULL).index >= 0);
-    int32_t held[WIDTH * WIDTH];
-    sinew_region side = {SINEW_REGION_HALF_SPACE, {0, 0, 0}, {-1, 0, 0}, 0};
-    sinew_pin_def pins = sinew_default_pin_def();
-    pins.body = energy.body;
-    pins.vertices = held;
-    pins.vertex_count = sinew_region_select(&side, sinew_mesh_positions(s->mesh), sinew_mesh_vertex_count(s->mesh),
-                                            held, WIDTH * WIDTH);
-    assert_true(sinew_world_add_pins(world, &pins, NULL).index >= 0);
     return world;
 }
 
@@ -335,7 +313,7 @@ static void check_variants(setup s)
 static void test_every_solver(void **state)
 {
     (void)state;
-    sinew_mesh *mesh = make_beam();
+    sinew_mesh *mesh = long_beam_mesh();
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         setup s = {.mesh = mesh, .solver = (sinew_solver_kind)kind, .krylov = kind == SINEW_SOLVER_NEWTON};
@@ -352,7 +330,7 @@ static void test_every_solver(void **state)
 static void test_each_world_its_own(void **state)
 {
     (void)state;
-    sinew_mesh *mesh = make_beam();
+    sinew_mesh *mesh = long_beam_mesh();
     program p[2];
     setup s = {.mesh = mesh, .solver = SINEW_SOLVER_PBNG, .thread_count = 2};
     sinew_world *worlds[3] = {NULL};
@@ -396,7 +374,7 @@ static int32_t starts_around(setup s, sinew_world *other, uint64_t *hash)
 static void test_worlds_within_each_other(void **state)
 {
     (void)state;
-    sinew_mesh *mesh = make_beam();
+    sinew_mesh *mesh = long_beam_mesh();
     setup s = {.mesh = mesh, .solver = SINEW_SOLVER_XPBD, .thread_count = 2};
     const uint64_t expected = hash_of(&s);
     uint64_t hash;

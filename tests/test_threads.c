@@ -2,8 +2,6 @@
  *
  * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step at the same
  * time on threads of their own. The thread sanitizer runs this program (`make test`).
- *
- * The beam is large enough for every loop to be shared out (SINEW_PARALLEL_PARTICLES, SINEW_PARALLEL_TASKS).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,11 +12,10 @@
 
 #include <cmocka.h>
 
+#include "long_beam.h"
 #include "sinew/sinew.h"
 
 enum {
-    LENGTH = 145, /* vertices along the beam */
-    WIDTH = 8,    /* and along its other edges: few, so that factorisations are cheap */
     STEPS = 2,
 #ifdef SINEW_SANITIZED
     LEAST_THREADS = 2, /* nothing happens between threads when there is one */
@@ -37,17 +34,6 @@ typedef struct setup {
     const sinew_mesh *mesh;
 } setup;
 
-static sinew_mesh *make_beam(void)
-{
-    sinew_box_def def = sinew_default_box_def();
-    def.vertices[0] = LENGTH;
-    def.vertices[1] = def.vertices[2] = WIDTH;
-    def.size[0] = 20;
-    sinew_mesh *mesh = sinew_mesh_box(&def, NULL);
-    assert_non_null(mesh);
-    return mesh;
-}
-
 /* Held on one side, springs along all edges besides the solid: two batches. */
 static sinew_world *make_world(const setup *s)
 {
@@ -62,24 +48,13 @@ static sinew_world *make_world(const setup *s)
         def.solver.parameters[sinew_solver_parameter(s->solver, s->parameter)] = (sinew_real)s->value;
     sinew_world *world = sinew_world_create(&def, NULL);
 
-    sinew_body_def body_def = sinew_default_body_def();
-    body_def.mesh = s->mesh;
-    sinew_body body = sinew_world_add_body(world, &body_def, NULL);
+    const sinew_body body = long_beam_add(world, s->mesh);
     const sinew_energy_kind kinds[] = {SINEW_ENERGY_STRAIN, SINEW_ENERGY_SPRING};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         sinew_energy_def energy = sinew_default_energy_def(kinds[i]);
         energy.body = body;
         sinew_world_add_energy(world, &energy, NULL);
     }
-
-    int32_t held[WIDTH * WIDTH];
-    sinew_region side = {SINEW_REGION_HALF_SPACE, {0, 0, 0}, {-1, 0, 0}, 0};
-    sinew_pin_def pins = sinew_default_pin_def();
-    pins.body = body;
-    pins.vertices = held;
-    pins.vertex_count = sinew_region_select(&side, sinew_mesh_positions(s->mesh), sinew_mesh_vertex_count(s->mesh),
-                                            held, WIDTH * WIDTH);
-    sinew_world_add_pins(world, &pins, NULL);
     return world;
 }
 
@@ -118,7 +93,7 @@ static void check_thread_counts(setup s)
 static void test_every_solver(void **state)
 {
     (void)state;
-    sinew_mesh *mesh = make_beam();
+    sinew_mesh *mesh = long_beam_mesh();
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
         check_thread_counts((setup){.solver = (sinew_solver_kind)kind, .mesh = mesh});
     static const int linear[] = {1, 2, 4}; /* cg, bicgstab, gs; direct is the default, lu has no threads */
@@ -143,7 +118,7 @@ static void *run_job(void *context)
 static void test_worlds_side_by_side(void **state)
 {
     (void)state;
-    sinew_mesh *mesh = make_beam();
+    sinew_mesh *mesh = long_beam_mesh();
     const setup s = {.solver = SINEW_SOLVER_NEWTON, .thread_count = 2, .mesh = mesh};
     const uint64_t alone = hash_after_steps(&s);
     assert_true(alone != 0);

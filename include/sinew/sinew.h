@@ -270,7 +270,7 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 
-/* What elements of the stencil are called, in the plural: "tets"; NULL out of range. */
+/* The name of elements of the stencil, in the plural: "tets"; NULL out of range. */
 SINEW_API const char *sinew_stencil_name(sinew_stencil stencil);
 
 /* One number that a user may set on an energy or a solver. */
@@ -518,9 +518,9 @@ SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body)
 
 /* ---- Settings of a running world ------------------------------------------------------------ */
 
-/* What the def began with, as it is now. The setters refuse what the def would be refused for, and the world stays as
- * it was. Gravity, damping and forces take effect with the next step and need no set-up; a new time step or solver
- * makes the next step set up what depends on it. */
+/* Values that the def began with, as they are now. The setters refuse what the def would be refused for, and the world
+ * stays as it was. Gravity, damping and forces take effect with the next step and need no set-up; a new time step or
+ * solver makes the next step set up what depends on it. */
 SINEW_API sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error);
 SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]); /* m/s2 */
 SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
@@ -577,7 +577,7 @@ SINEW_API sinew_energy sinew_world_attach_within(sinew_world *world, const sinew
 
 /* ---- Surface -------------------------------------------------------------------------------- */
 
-/* What there is to draw, in particle numbers: the boundary of the tetrahedra, or the triangles of bodies without
+/* The shape that viewers draw, in particle numbers: the boundary of the tetrahedra, or the triangles of bodies without
  * tetrahedra, outward where they have an outside; and the edges of bodies that have neither. Body after body, each in
  * the order of sinew_mesh_surface(). It depends on meshes and energies, not on positions: it stays the same as
  * long as sinew_world_shape_version() does and no energy is added or removed. */
@@ -600,7 +600,7 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 
 /* Numbers of each particle, or of each element of an energy. */
 typedef enum sinew_field_kind {
-    /* Of particles, 3 numbers each (sinew_world_field). */
+    /* Fields of particles, 3 numbers each (sinew_world_field). */
     SINEW_FIELD_FORCE = 0, /* N: elastic and external force as the state is now, at pins too */
     SINEW_FIELD_RESIDUAL,  /* N: grad g of the last step where it ended, as sinew_world_objective() would give it for
                               that step: zero where forces and inertia balance. Its norm is the step's residual. Zero
@@ -609,7 +609,7 @@ typedef enum sinew_field_kind {
                               prescribed: M (u - w) / h - elastic - external force, u being its velocity over the step
                               and w the damped one before. Quasistatic: minus the force as the state is now. Zero
                               where nothing is pinned */
-    /* Of elements (sinew_energy_field). */
+    /* Fields of elements (sinew_energy_field). */
     SINEW_FIELD_DETERMINANT, /* 1 number a tet, det F: how many times its rest volume it has; <= 0: inside out */
     SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F */
     SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where

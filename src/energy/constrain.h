@@ -54,7 +54,7 @@ KERNEL_INLINE lane constrain_motion(const sinew_constrain_kernel *kernel, const 
     return sum;
 }
 
-/* What a constraint is made of beside its gradient. */
+/* The numbers of a constraint beside its gradient. */
 typedef struct constrain_terms {
     lane C, r, k, compliance, damping; /* compliance and damping: c and b */
 } constrain_terms;

@@ -44,7 +44,7 @@ static void rest_frame(double edge[3][3], double q[3][3])
         q[0][i] = q[1][(i + 1) % 3] * q[2][(i + 2) % 3] - q[1][(i + 2) % 3] * q[2][(i + 1) % 3];
 }
 
-/* Of all six, whichever vertex they start from. */
+/* The longest of all six edges, whichever vertex they start from. */
 static double longest_edge(double edge[3][3])
 {
     double longest = 0;

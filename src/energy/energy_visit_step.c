@@ -32,7 +32,7 @@ KERNEL_INLINE void solve_block(const lane A[6], const lane g[3], lane d[3])
     d[0] = y0 * i0 - l10 * d[1] - l20 * d[2];
 }
 
-/* What the inertia, or the external force, adds to a node's gradient. */
+/* The term of the inertia, or of the external force, in a node's gradient. */
 KERNEL_INLINE void outer_gradient(const sinew_visit_move *move, int32_t group, lane stiffness, lane g[3])
 {
     const int32_t *node = move->node + (size_t)group * LANES;

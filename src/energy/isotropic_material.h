@@ -8,7 +8,7 @@
 
 #include "energy/tet_material.h"
 
-/* Of a material that needs no rotation. */
+/* The operations of a material that needs no rotation. */
 #define ISOTROPIC_MATERIAL_OPS                                                                                         \
     .value = material_value, .gradient = material_gradient, .linearise = material_linearise,                           \
     .stiffness = material_stiffness, .local_prox = material_prox

@@ -16,7 +16,7 @@
     .stencil = SINEW_STENCIL_TET, .vertex_count = 4, .parameters = parameters,                                         \
     .parameter_count = sizeof parameters / sizeof parameters[0]
 
-/* What every material of tets can do. */
+/* Capabilities that every material of tets has. */
 #define TET_MATERIAL_CAPABILITIES                                                                                      \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
 

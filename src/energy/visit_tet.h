@@ -244,7 +244,7 @@ static inline void volume_visit(const sinew_real *data, const int32_t *particles
             (sinew_real)tet_rest_product(data, order[pair == 2 ? 1 : 0], order[pair == 0 ? 1 : 2]);
 }
 
-/* What a volume form's energy depends on, and how that changes with x0. */
+/* The quantities that a volume form's energy depends on, and how they change with x0. */
 typedef struct volume_state {
     lane J, c[3];
     lane fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */

@@ -187,7 +187,7 @@ static void load_quad(sinew_low_rank *l, const sinew_prefactor *f, const sinew_l
     }
 }
 
-/* What parts entered before owe to part p. */
+/* Adds what parts entered before owe to part p. */
 static void take_owed(sinew_low_rank *l, const sinew_prefactor *f, int32_t p, int32_t entered)
 {
     const sinew_part *own = &f->tree.parts[p];

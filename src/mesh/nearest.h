@@ -18,7 +18,7 @@ typedef struct sinew_place {
     double distance; /* m2: squared, of the point that was asked for */
 } sinew_place;
 
-/* What is searched: cells of `width` vertices. */
+/* The cells that are searched, of `width` vertices each. */
 typedef struct sinew_search {
     const sinew_real *positions; /* [3 * vertex_count] borrowed */
     const int32_t *cells;        /* NULL: the vertices */

@@ -31,8 +31,8 @@ typedef struct sinew_assembly {
     sinew_real *local_values; /* [local_count][9] */
 } sinew_assembly;
 
-/* Of the objective's first task_count tasks. order [free_count]: order[k] is the number, among the free particles
- * ascending, of the k-th row; NULL: ascending. Allocates; NULL on failure. */
+/* The matrix of the objective's first task_count tasks. order [free_count]: order[k] is the number, among the free
+ * particles ascending, of the k-th row; NULL: ascending. Allocates; NULL on failure. */
 sinew_assembly *sinew_assembly_create(const sinew_objective *objective, int32_t task_count, const int32_t *order,
                                       sinew_error *error);
 /* Gives back what only sinew_assembly_fill needs. */

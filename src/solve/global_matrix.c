@@ -50,7 +50,7 @@ static inline void group_entries(const sinew_energy_ops *ops, const sinew_real *
         entries[lane] *= weights[lane];
 }
 
-/* What one pass over all element entries does with each. */
+/* Called for each entry in a pass over those of all elements. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
 /* The entries of one group; returns where the next one's begin in map. */

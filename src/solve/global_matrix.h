@@ -23,7 +23,7 @@ typedef struct sinew_global_matrix {
     sinew_real *rows; /* of the largest task */
 } sinew_global_matrix;
 
-/* What pins do to free particles: entry k is S[row[k]][pin[k]]. */
+/* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]]. */
 typedef struct sinew_coupling {
     int32_t count;
     int32_t *row, *pin; /* particles */

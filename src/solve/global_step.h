@@ -30,7 +30,7 @@
 /* Rows beside a factor that count as few. */
 #define SINEW_GLOBAL_ROWS_MOST 320
 
-/* What a solver wants of S. */
+/* A solver's wishes for S. */
 typedef struct sinew_global_rule {
     sinew_weighing weighing;
     bool rescaled; /* the scale changes during steps: L stays at hand in double */

@@ -119,7 +119,7 @@ void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* What laying out the fixed groups needs, all released after. */
+/* Work space of laying out the fixed groups, all released after. */
 typedef struct fixed_work {
     sinew_elements *lists;       /* [batch_count] as their callers numbered them */
     sinew_incidence *incidences; /* [batch_count] */

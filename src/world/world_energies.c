@@ -178,7 +178,7 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
-/* What an energy was added with stays when its elements change. */
+/* The manner in which an energy was added stays when its elements change. */
 static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;

@@ -125,7 +125,7 @@ sinew_status sinew_energy_def_set_word(sinew_energy_def *def, const char *name, 
 
 /* ---- Solvers --------------------------------------------------------------------------------- */
 
-/* What every solver has besides its own parameters. Ranges are checked by sinew_solver_check. */
+/* Members that every solver has besides its own parameters. Ranges are checked by sinew_solver_check. */
 enum {
     MEMBER_ITERATIONS,
     MEMBER_TOLERANCE,

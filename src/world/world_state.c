@@ -466,8 +466,8 @@ static bool same_generation(const sinew_world *world, const saved_state *saved, 
     return was == generation_at(world, kind, place);
 }
 
-/* What restoring does with one body, energy or pins; takes it over if `take`. SINEW_ERROR_FORMAT: the state has it, and
- * it is damaged; SINEW_ERROR_DATA: not there, or not as it is in the world. */
+/* Restores one body, energy or pins; takes it over if `take`, else only looks. SINEW_ERROR_FORMAT: the state has it,
+ * and it is damaged; SINEW_ERROR_DATA: not there, or not as it is in the world. */
 static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t place, bool take, sinew_error *error)
 {
     size_t size;

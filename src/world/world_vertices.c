@@ -57,7 +57,7 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
 
 /* ---- The extended body ----------------------------------------------------------------------- */
 
-/* What the extended body is made of, before it is in the world. */
+/* The arrays of the extended body before it is in the world. */
 typedef struct extension {
     int32_t old_count, count;
     sinew_mesh *mesh;

@@ -167,6 +167,8 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     o->lanes = sinew_lanes();
     while (fixed_count < batch_count && !batches[fixed_count]->transient)
         fixed_count++;
+    /* A world without energies has no list of batches to point into. */
+    sinew_batch *const *const layer = batches ? batches + fixed_count : NULL;
     count_layout(&fixed, batches, fixed_count);
     o->fixed_task_count = fixed.task_count;
     o->fixed_slot_count = fixed.slot_count;
@@ -177,7 +179,7 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     o->first_more = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_more);
     o->more = sinew_allocate(a, (size_t)o->fixed_slot_count, sizeof *o->more);
     sinew_status status = o->slots && o->first_more && o->more
-                              ? sinew_objective_layer(o, batches + fixed_count, batch_count - fixed_count, error)
+                              ? sinew_objective_layer(o, layer, batch_count - fixed_count, error)
                               : sinew_fail_memory(error, "the objective's work space");
     if (status != SINEW_OK) {
         sinew_objective_clear(o);

@@ -134,6 +134,7 @@ static bool find_batches(sinew_visits *v, sinew_visit_layer *l)
         copy->sources = from->sources;
         copy->first_element = from->first_element;
         copy->versions = from->versions;
+        copy->forms = from->forms;
     }
     g->batch_count = fixed;
     return sinew_visit_sources_find(v, g, v->objective->fixed_task_count, v->objective->task_count, false, &l->sources);

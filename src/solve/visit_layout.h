@@ -21,8 +21,8 @@ typedef struct sinew_visit_supply {
 bool sinew_visit_groups_reserve(sinew_visit_groups *groups, int32_t count, const sinew_allocator *allocator);
 /* Makes visit batches, from number groups->batch_count on, for the batches of tasks begin .. end-1: one for each kind
  * of energy, or, with `apart`, one for every batch that couples. */
-bool sinew_visit_sources_find(const sinew_visits *visits, sinew_visit_groups *groups, int32_t begin, int32_t end,
-                              bool apart, sinew_visit_sources *sources);
+bool sinew_visit_sources_find(sinew_visits *visits, sinew_visit_groups *groups, int32_t begin, int32_t end, bool apart,
+                              sinew_visit_sources *sources);
 void sinew_visit_sources_release(sinew_visit_sources *sources, const sinew_allocator *allocator);
 
 /* Fills first_group, node and mass of groups whose colour_count is known. order: the nodes by colour, colour c from

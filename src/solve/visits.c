@@ -93,7 +93,18 @@ static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t f
     }
 }
 
-bool sinew_visit_sources_find(const sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
+/* Room for the weights of the elements of any of the batches from number `first` on. */
+static bool reserve_weights(sinew_visits *v, const sinew_visit_groups *g, int32_t first)
+{
+    int32_t most = 0;
+    for (int32_t b = first; b < g->batch_count; b++) {
+        const int32_t count = g->batches[b].first_element[g->batches[b].source_count];
+        most = count > most ? count : most;
+    }
+    return sinew_make_room(&v->objective->allocator, &v->weights, &v->weight_room, (size_t)most, sizeof *v->weights);
+}
+
+bool sinew_visit_sources_find(sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
                               sinew_visit_sources *s)
 {
     const sinew_allocator *a = &v->objective->allocator;
@@ -107,7 +118,7 @@ bool sinew_visit_sources_find(const sinew_visits *v, sinew_visit_groups *g, int3
         return false;
     count_sources(v, g, begin, end, apart, s->which);
     list_sources(v, g, first, begin, end, s);
-    return true;
+    return reserve_weights(v, g, first);
 }
 
 void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *allocator)
@@ -121,7 +132,7 @@ void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* What laying out the fixed groups needs, all released after. */
+/* Work space for laying out the fixed groups, all released after. */
 typedef struct fixed_work {
     sinew_elements *lists;       /* [batch_count] as their callers numbered them */
     sinew_incidence *incidences; /* [batch_count] */
@@ -475,6 +486,7 @@ void sinew_visits_destroy(sinew_visits *v)
     sinew_visit_layer_destroy(v);
     sinew_visit_groups_release(&v->fixed, allocator);
     sinew_visit_sources_release(&v->sources, allocator);
+    sinew_release(allocator, v->weights);
     *v = (sinew_visits){0};
 }
 
@@ -517,16 +529,21 @@ static void refill(const sinew_visits *v, const sinew_visit_groups *g, const sin
     }
 }
 
-/* Weights alone: of materials that change, and of elements that are switched. */
+/* Weights alone: of materials that change, and of elements that are switched. Visits meet an element several times, and
+ * the elements' own numbers lie far apart: their weights are brought together first. */
+static void list_weights(sinew_visits *v, const sinew_visit_batch *b)
+{
+    for (int32_t k = 0; k < b->source_count; k++)
+        for (int32_t e = 0; e < b->sources[k]->element_count; e++)
+            v->weights[b->first_element[k] + e] = sinew_batch_weight(b->sources[k], e);
+}
+
 static void refill_weights(const sinew_visits *v, const sinew_visit_batch *b)
 {
     const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count;
-    for (size_t place = 0; place < (size_t)b->visit_count * W; place++) {
-        const int32_t element = b->element[place], source = source_of(b, element);
-        if (element >= 0 && b->versions[source] != b->sources[source]->version)
-            b->data[place / W * D * W + place % W] =
-                sinew_batch_weight(b->sources[source], element - b->first_element[source]);
-    }
+    for (size_t place = 0; place < (size_t)b->visit_count * W; place++)
+        if (b->element[place] >= 0)
+            b->data[place / W * D * W + place % W] = v->weights[b->element[place]];
 }
 
 static void take_over(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b, bool form)
@@ -546,6 +563,8 @@ void sinew_visits_begin(sinew_visits *v)
             stale |= b->versions[k] != b->sources[k]->version;
             form |= b->forms[k] != b->sources[k]->form_version;
         }
+        if (stale)
+            list_weights(v, b);
         if (stale && i < fixed)
             take_over(v, &v->fixed, b, form);
         if (stale && v->layer.group_count > 0)

@@ -72,6 +72,8 @@ typedef struct sinew_visits {
     int32_t colour_count; /* of fixed groups and layer */
     sinew_visit_groups fixed, layer;
     sinew_visit_sources sources;          /* of the fixed groups */
+    sinew_real *weights;                  /* [elements of a batch, the most] work space */
+    size_t weight_room;                   /* bytes */
     struct sinew_visit_layer *layer_work; /* NULL until there is a layer */
 } sinew_visits;
 

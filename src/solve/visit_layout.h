@@ -39,8 +39,6 @@ void sinew_visit_write(const sinew_visits *visits, const sinew_visit_batch *batc
                        int32_t element, int32_t node, bool real, size_t k, size_t lane);
 sinew_status sinew_visit_fail_colours(int32_t count, sinew_error *error);
 
-/* Puts back the nodes of the layer and takes out those that the objective's transient tasks touch. */
-sinew_status sinew_visit_layer_build(sinew_visits *visits, sinew_error *error);
 void sinew_visit_layer_destroy(sinew_visits *visits);
 
 #endif

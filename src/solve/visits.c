@@ -453,15 +453,10 @@ sinew_status sinew_visits_create(sinew_visits *v, const sinew_objective *o, cons
     sinew_status status = build_fixed(v, &w, error);
     release_work(v, &w);
     if (status == SINEW_OK)
-        status = sinew_visit_layer_build(v, error);
+        status = sinew_visits_refresh(v, error);
     if (status != SINEW_OK)
         sinew_visits_destroy(v);
     return status;
-}
-
-sinew_status sinew_visits_refresh(sinew_visits *v, sinew_error *error)
-{
-    return sinew_visit_layer_build(v, error);
 }
 
 void sinew_visit_groups_release(sinew_visit_groups *g, const sinew_allocator *allocator)

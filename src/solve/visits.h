@@ -74,7 +74,7 @@ typedef struct sinew_visits {
     sinew_visit_sources sources;          /* of the fixed groups */
     sinew_real *weights;                  /* [elements of a batch, the most] work space */
     size_t weight_room;                   /* bytes */
-    struct sinew_visit_layer *layer_work; /* NULL until there is a layer */
+    struct sinew_visit_layer *layer_work; /* visit_layer.c; NULL until there is a layer */
 } sinew_visits;
 
 /* Allocates; the objective must be built and its masses and pins set. */

@@ -130,8 +130,8 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
     batch->switchable = false;
     batch->version++;
     batch->form_version++;
-    if (!sinew_make_room(allocator, &work->local, &work->local_room, limit, sizeof *work->local) ||
-        !sinew_make_room(allocator, &work->stamp, &work->stamp_room, limit, sizeof *work->stamp) ||
+    if (!sinew_make_spare_room(allocator, &work->local, &work->local_room, limit, sizeof *work->local) ||
+        !sinew_make_spare_room(allocator, &work->stamp, &work->stamp_room, limit, sizeof *work->stamp) ||
         !sinew_make_room(allocator, &batch->chunks, &batch->chunk_room, chunks, sizeof *batch->chunks))
         return false;
     count_groups(batch, plan);

@@ -467,6 +467,25 @@ static sinew_world *block_world(sinew_solver_kind kind, int32_t threads, int32_t
 
 static const sinew_solver_kind dynamic[] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD, SINEW_SOLVER_PBNG};
 
+/* Pairs that come and go for a few steps; the last ones stay in `list`. */
+static sinew_energy run_history(random_cases *r, sinew_world *world, pair_list *list)
+{
+    sinew_error error = {0};
+    sinew_energy pairs = {.index = -1};
+    for (int k = 0; k < 5; k++) {
+        const int32_t count = 1 + random_index(r, BLOCK_PAIRS);
+        for (int32_t e = 0; e < count; e++)
+            draw_pair(r, sinew_world_particle_count(world), list, e);
+        const sinew_energy_def def = pair_def(list, count);
+        if (pairs.index < 0)
+            pairs = add_energy(world, &def);
+        else
+            assert_int_equal(sinew_energy_set_elements(world, pairs, &def, &error), SINEW_OK);
+        sinew_world_step(world, NULL);
+    }
+    return pairs;
+}
+
 /* A world that went through many pairs, against one that only ever had the last ones. */
 static void history_leaves_no_trace(void **state)
 {
@@ -474,26 +493,14 @@ static void history_leaves_no_trace(void **state)
     random_cases r = random_cases_begin("histories", 3, 30);
     for (int32_t i = 0; i < 3 * r.count; i++) {
         pair_list list;
-        sinew_error error = {0};
-        sinew_world *old = block_world(dynamic[i % 3], 1 + random_index(&r, 3), 9, NULL);
-        const int32_t particles = sinew_world_particle_count(old);
-        sinew_energy pairs = {.index = -1};
-        for (int k = 0; k < 5; k++) {
-            const int32_t count = 1 + random_index(&r, BLOCK_PAIRS);
-            for (int32_t e = 0; e < count; e++)
-                draw_pair(&r, particles, &list, e);
-            const sinew_energy_def def = pair_def(&list, count);
-            if (pairs.index < 0)
-                pairs = add_energy(old, &def);
-            else
-                assert_int_equal(sinew_energy_set_elements(old, pairs, &def, &error), SINEW_OK);
-            sinew_world_step(old, NULL);
-        }
-        sinew_world *young = block_world(dynamic[i % 3], 1 + random_index(&r, 3), 9, NULL);
+        sinew_world *old = block_world(dynamic[i % 3], 1 + random_index(&r, 3), 11, NULL);
+        const sinew_energy pairs = run_history(&r, old, &list);
+        sinew_world *young = block_world(dynamic[i % 3], 1 + random_index(&r, 3), 11, NULL);
         const sinew_energy_def def = pair_def(&list, sinew_energy_element_count(old, pairs));
+        const size_t bytes = 4 * (size_t)old->particle_count * sizeof *old->q;
         add_energy(young, &def);
-        memcpy(young->q, old->q, 4 * (size_t)particles * sizeof *old->q);
-        memcpy(young->v, old->v, 4 * (size_t)particles * sizeof *old->v);
+        memcpy(young->q, old->q, bytes);
+        memcpy(young->v, old->v, bytes);
         young->time = old->time;
         young->step_count = old->step_count;
         for (int k = 0; k < 2; k++) {

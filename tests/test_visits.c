@@ -35,6 +35,19 @@ typedef struct single {
     sinew_real *data, *sum, *step, *change;
 } single;
 
+/* The first number of a visit is the element's weight, and the others do not depend on it. */
+static void assert_weight_apart(const sinew_energy_ops *ops, const sinew_real *data, const int32_t *particles, int node,
+                                const sinew_real *out)
+{
+    sinew_real heavier[SINEW_DATA_MAX], other[SINEW_DATA_MAX] = {0};
+    int32_t others[SINEW_STENCIL_MAX];
+    memcpy(heavier, data, (size_t)ops->data_count * sizeof *data);
+    heavier[0] *= 3;
+    ops->visit(heavier, particles, node, other, others);
+    assert_true(out[0] == data[0] && other[0] == heavier[0]);
+    assert_memory_equal(out + 1, other + 1, (size_t)(ops->visit_data_count - 1) * sizeof *out);
+}
+
 static single single_make(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const sample *s, int node)
 {
     single one = {.b = batch_make(lanes, ops, s, 1), .W = lanes->width, .node = node, .first_visit = {0, 1}};
@@ -50,6 +63,7 @@ static single single_make(const sinew_lane_variant *lanes, const sinew_energy_op
     for (int a = 0; a < ops->info.vertex_count; a++)
         particles[a] = a;
     ops->visit(data, particles, node, out, others);
+    assert_weight_apart(ops, data, particles, node, out);
     for (int l = 0; l < one.W; l++) {
         one.nodes[l] = SINEW_POINT * node;
         for (int i = 0; i < ops->visit_data_count; i++)

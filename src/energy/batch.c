@@ -129,8 +129,9 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
     batch->group_count = batch->slot_count = batch->off_count = 0;
     batch->switchable = false;
     batch->version++;
-    if (!sinew_make_room(allocator, &work->local, &work->local_room, limit, sizeof *work->local) ||
-        !sinew_make_room(allocator, &work->stamp, &work->stamp_room, limit, sizeof *work->stamp) ||
+    batch->form_version++;
+    if (!sinew_make_spare_room(allocator, &work->local, &work->local_room, limit, sizeof *work->local) ||
+        !sinew_make_spare_room(allocator, &work->stamp, &work->stamp_room, limit, sizeof *work->stamp) ||
         !sinew_make_room(allocator, &batch->chunks, &batch->chunk_room, chunks, sizeof *batch->chunks))
         return false;
     count_groups(batch, plan);
@@ -206,22 +207,37 @@ void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *
         data[d] = batch->data[(place / W * D + d) * W + place % W];
 }
 
-void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data)
+/* Writes number d of an element, and notes whether its form changes. */
+static void set_number(sinew_batch *batch, int32_t element, size_t d, sinew_real value, bool *changed)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
+    sinew_real *number = &batch->data[(place / W * D + d) * W + place % W];
+    *changed |= d > 0 && memcmp(number, &value, sizeof value) != 0;
+    *number = value;
+}
+
+void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data)
+{
+    const size_t D = (size_t)batch->ops->data_count;
+    const bool off = sinew_batch_is_off(batch, element);
+    bool changed = false;
     for (size_t d = 0; d < D; d++)
-        batch->data[(place / W * D + d) * W + place % W] = data[d];
+        set_number(batch, element, d, d == 0 && off ? 0 : data[d], &changed);
     if (batch->switchable)
         batch->on_weight[element] = data[0];
-    if (sinew_batch_is_off(batch, element))
-        batch->data[place / W * D * W + place % W] = 0;
     batch->version++;
+    batch->form_version += changed;
 }
 
 static sinew_real *weight_of(const sinew_batch *batch, int32_t element)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
     return &batch->data[place / W * D * W + place % W];
+}
+
+sinew_real sinew_batch_weight(const sinew_batch *batch, int32_t element)
+{
+    return *weight_of(batch, element);
 }
 
 bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator)
@@ -262,13 +278,13 @@ void sinew_batch_show_all(sinew_batch *batch, bool all)
 
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
 {
-    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, slot = (size_t)batch->ops->target_slot;
-    for (int32_t e = 0; e < batch->element_count; e++) {
-        size_t group = (size_t)batch->place[e] / W, lane = (size_t)batch->place[e] % W;
+    const size_t slot = (size_t)batch->ops->target_slot;
+    bool changed = false;
+    for (int32_t e = 0; e < batch->element_count; e++)
         for (size_t c = 0; c < 3; c++)
-            batch->data[(group * D + slot + c) * W + lane] = targets[3 * (size_t)e + c];
-    }
-    batch->version++;
+            set_number(batch, e, slot + c, targets[3 * (size_t)e + c], &changed);
+    batch->version += changed;
+    batch->form_version += changed;
 }
 
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk)

@@ -42,6 +42,7 @@ typedef struct sinew_batch {
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the solver's own */
     bool transient;           /* its elements are in no factor and no fixed colouring (objective.h) */
     uint32_t version;         /* changes whenever data do */
+    uint32_t form_version;    /* changes whenever data other than weights do */
     bool switchable;          /* the next three are there */
     int32_t off_count;        /* elements that are switched off */
     uint8_t *off;             /* [element_count] 1 where one is */
@@ -71,6 +72,8 @@ void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
 void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles);
 /* data [data_count] of one of the caller's elements; weight zero where it is off. */
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data);
+/* data[0] of the same. */
+sinew_real sinew_batch_weight(const sinew_batch *batch, int32_t element);
 /* New data of an element, which stays off if it is. */
 void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data);
 /* Elements can be switched after this; false without memory. */

@@ -210,7 +210,8 @@ typedef struct sinew_energy_ops {
 
     /* SINEW_CAN_VERTEX: what an element means to one of its vertices. */
     int32_t other_count;      /* vertices of an element but one */
-    int32_t visit_data_count; /* numbers of a visit; the first is the weight: zero makes the visit nothing */
+    int32_t visit_data_count; /* numbers of a visit; the first is the weight, data[0], which the others do not depend
+                                 on: zero makes the visit nothing */
     /* Scalar code, run once a visit: out and others of the vertex number `node` of an element. */
     void (*visit)(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others);
     /* sum += gradient of psi by the node, and its 3x3 block of second derivatives, cheap or exact; semi-definite */

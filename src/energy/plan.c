@@ -245,7 +245,8 @@ static bool make_room(sinew_plan *plan, const sinew_allocator *allocator, int32_
     return sinew_make_room(allocator, &plan->order, &plan->order_room, (size_t)plan->element_count,
                            sizeof *plan->order) &&
            sinew_make_room(allocator, &plan->fans, &plan->fan_room, (size_t)plan->chunk_count, sizeof *plan->fans) &&
-           sinew_make_room(allocator, &plan->work, &plan->work_room, (size_t)particle_count + 1, sizeof *plan->work);
+           sinew_make_spare_room(allocator, &plan->work, &plan->work_room, (size_t)particle_count + 1,
+                                 sizeof *plan->work);
 }
 
 bool sinew_plan_make(sinew_plan *plan, const sinew_allocator *allocator, int32_t element_count, int32_t n,

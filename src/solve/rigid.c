@@ -29,10 +29,42 @@ static void add_costs(const sinew_task *task, uint8_t *costs)
                 (uint8_t)batch->ops->rigid_cost;
 }
 
+/* Smaller weights may leave nothing of a second derivative. */
+#define WEIGHT_LEAST 1e-20
+
+static bool all_have_weights(const sinew_objective *o)
+{
+    for (int32_t t = 0; t < o->fixed_task_count; t++) {
+        const sinew_batch *batch = o->tasks[t].batch;
+        const sinew_chunk *chunk = o->tasks[t].chunk;
+        const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
+        const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
+        for (size_t place = begin; place < end; place++)
+            if (batch->element[place] >= 0 && !((double)batch->data[place / W * D * W + place % W] > WEIGHT_LEAST))
+                return false;
+    }
+    return true;
+}
+
+/* An energy's second derivatives are proportional to its weight: as long as all have one, and nothing but weights
+ * changes, the pieces stay, and the derivatives need not be looked at. */
+static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
+{
+    const sinew_objective *o = r->objective;
+    const bool all_pull = all_have_weights(o), known = r->all_pull && all_pull;
+    uint64_t forms = 0;
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        forms += o->tasks[t].batch->form_version;
+    if (!(known && forms == r->forms))
+        sinew_objective_fixed_pieces(o, rest, r->fixed_piece);
+    r->all_pull = all_pull;
+    r->forms = forms;
+}
+
 static void find_fixed(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
-    sinew_objective_fixed_pieces(o, rest, r->fixed_piece);
+    find_fixed_pieces(r, rest);
     for (int32_t i = 0; i < o->particle_count; i++)
         r->fixed_costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
     for (int32_t t = 0; t < o->fixed_task_count; t++)

@@ -25,6 +25,8 @@ typedef struct sinew_rigid {
     uint8_t *turns;      /* [piece_count] 1: no energy of the piece is changed by a rotation */
     /* [particle_count] each: as far as the fixed energies go, and work space for those of all energies. */
     int32_t *fixed_piece, *piece, *place;
+    uint64_t forms;               /* sum of form_version over the fixed tasks that fixed_piece is of */
+    bool all_pull;                /* every fixed element had a weight then */
     uint8_t *fixed_costs, *costs; /* SINEW_COSTS_...: rigid motions that the energies at a particle do not leave free */
 } sinew_rigid;
 

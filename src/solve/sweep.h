@@ -33,7 +33,7 @@ typedef enum sinew_sweep_order {
 /* The elements of one batch in the order of the sweep. A class is one colour, or one colour of one domain. */
 typedef struct sinew_sweep_batch {
     const sinew_batch *source;
-    uint32_t version; /* of the source's data that are here */
+    uint32_t version, form_version; /* of the source's data that are here */
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
     int32_t first_phase; /* of a coloured pass, counted over all batches in their turn */

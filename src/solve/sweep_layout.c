@@ -37,7 +37,7 @@ static bool make_batch_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
 
 /* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
  * that of another one might be in another thread's hands, and adding zero also writes. */
-static void fill_data(const sinew_sweep_batch *b)
+static void fill_data(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
     for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
@@ -48,6 +48,18 @@ static void fill_data(const sinew_sweep_batch *b)
         for (size_t d = 0; d < D; d++)
             to[d * W] = data[d];
     }
+    b->version = b->source->version;
+    b->form_version = b->source->form_version;
+}
+
+/* Weights alone: of materials that change, and of elements that are switched. */
+static void fill_weights(sinew_sweep_batch *b)
+{
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
+        if (b->element[place] >= 0)
+            b->data[place / W * D * W + place % W] = sinew_batch_weight(b->source, b->element[place]);
+    b->version = b->source->version;
 }
 
 static int32_t class_count(const sinew_sweep_batch *b)
@@ -70,7 +82,6 @@ static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *
             b->element[place] = filler ? -1 : element;
         }
     fill_data(b);
-    b->version = b->source->version;
 }
 
 /* Classes of the elements: all one where the order of the sweep needs no colours. Transient elements are too few, and
@@ -363,8 +374,9 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
         sinew_sweep_batch *b = &sweep->batches[k];
         const size_t lanes = (size_t)b->group_count * (size_t)b->width;
         memset(b->lambda, 0, lanes * (size_t)b->ops->constraint_count * sizeof *b->lambda);
-        if (b->version != b->source->version)
+        if (b->form_version != b->source->form_version)
             fill_data(b);
-        b->version = b->source->version;
+        else if (b->version != b->source->version)
+            fill_weights(b);
     }
 }

@@ -134,6 +134,7 @@ static bool find_batches(sinew_visits *v, sinew_visit_layer *l)
         copy->sources = from->sources;
         copy->first_element = from->first_element;
         copy->versions = from->versions;
+        copy->forms = from->forms;
     }
     g->batch_count = fixed;
     return sinew_visit_sources_find(v, g, v->objective->fixed_task_count, v->objective->task_count, false, &l->sources);
@@ -393,7 +394,7 @@ static bool fill_groups(sinew_visits *v, sinew_visit_layer *l)
     return sinew_visit_groups_fill(v, &v->layer, l->order, l->first_of_colour, l->load) && fill_batches(v, l);
 }
 
-sinew_status sinew_visit_layer_build(sinew_visits *v, sinew_error *error)
+sinew_status sinew_visits_refresh(sinew_visits *v, sinew_error *error)
 {
     size_t count;
     put_back(v);

@@ -21,8 +21,8 @@ typedef struct sinew_visit_supply {
 bool sinew_visit_groups_reserve(sinew_visit_groups *groups, int32_t count, const sinew_allocator *allocator);
 /* Makes visit batches, from number groups->batch_count on, for the batches of tasks begin .. end-1: one for each kind
  * of energy, or, with `apart`, one for every batch that couples. */
-bool sinew_visit_sources_find(const sinew_visits *visits, sinew_visit_groups *groups, int32_t begin, int32_t end,
-                              bool apart, sinew_visit_sources *sources);
+bool sinew_visit_sources_find(sinew_visits *visits, sinew_visit_groups *groups, int32_t begin, int32_t end, bool apart,
+                              sinew_visit_sources *sources);
 void sinew_visit_sources_release(sinew_visit_sources *sources, const sinew_allocator *allocator);
 
 /* Fills first_group, node and mass of groups whose colour_count is known. order: the nodes by colour, colour c from
@@ -39,8 +39,6 @@ void sinew_visit_write(const sinew_visits *visits, const sinew_visit_batch *batc
                        int32_t element, int32_t node, bool real, size_t k, size_t lane);
 sinew_status sinew_visit_fail_colours(int32_t count, sinew_error *error);
 
-/* Puts back the nodes of the layer and takes out those that the objective's transient tasks touch. */
-sinew_status sinew_visit_layer_build(sinew_visits *visits, sinew_error *error);
 void sinew_visit_layer_destroy(sinew_visits *visits);
 
 #endif

@@ -75,6 +75,7 @@ static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t f
         batch->sources = s->list + at;
         batch->first_element = s->first_element + at + (b - first);
         batch->versions = s->versions + at;
+        batch->forms = s->versions + (end - begin) + at;
         batch->first_element[0] = 0;
         at += batch->source_count;
         batch->source_count = 0;
@@ -86,12 +87,24 @@ static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t f
         sinew_visit_batch *b = &g->batches[s->which[t - begin]];
         b->sources[b->source_count] = source;
         b->versions[b->source_count] = source->version;
+        b->forms[b->source_count] = source->form_version;
         b->first_element[b->source_count + 1] = b->first_element[b->source_count] + source->element_count;
         b->source_count++;
     }
 }
 
-bool sinew_visit_sources_find(const sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
+/* Room for the weights of the elements of any of the batches from number `first` on. */
+static bool reserve_weights(sinew_visits *v, const sinew_visit_groups *g, int32_t first)
+{
+    int32_t most = 0;
+    for (int32_t b = first; b < g->batch_count; b++) {
+        const int32_t count = g->batches[b].first_element[g->batches[b].source_count];
+        most = count > most ? count : most;
+    }
+    return sinew_make_room(&v->objective->allocator, &v->weights, &v->weight_room, (size_t)most, sizeof *v->weights);
+}
+
+bool sinew_visit_sources_find(sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
                               sinew_visit_sources *s)
 {
     const sinew_allocator *a = &v->objective->allocator;
@@ -100,12 +113,12 @@ bool sinew_visit_sources_find(const sinew_visits *v, sinew_visit_groups *g, int3
     if (!sinew_visit_groups_reserve(g, first + end - begin, a) ||
         !sinew_make_room(a, &s->list, &s->list_room, tasks, sizeof *s->list) ||
         !sinew_make_room(a, &s->first_element, &s->first_room, 2 * tasks, sizeof *s->first_element) ||
-        !sinew_make_room(a, &s->versions, &s->version_room, tasks, sizeof *s->versions) ||
+        !sinew_make_room(a, &s->versions, &s->version_room, 2 * tasks, sizeof *s->versions) ||
         !sinew_make_room(a, &s->which, &s->which_room, tasks, sizeof *s->which))
         return false;
     count_sources(v, g, begin, end, apart, s->which);
     list_sources(v, g, first, begin, end, s);
-    return true;
+    return reserve_weights(v, g, first);
 }
 
 void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *allocator)
@@ -119,7 +132,7 @@ void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* Work space of laying out the fixed groups, all released after. */
+/* Work space for laying out the fixed groups, all released after. */
 typedef struct fixed_work {
     sinew_elements *lists;       /* [batch_count] as their callers numbered them */
     sinew_incidence *incidences; /* [batch_count] */
@@ -440,15 +453,10 @@ sinew_status sinew_visits_create(sinew_visits *v, const sinew_objective *o, cons
     sinew_status status = build_fixed(v, &w, error);
     release_work(v, &w);
     if (status == SINEW_OK)
-        status = sinew_visit_layer_build(v, error);
+        status = sinew_visits_refresh(v, error);
     if (status != SINEW_OK)
         sinew_visits_destroy(v);
     return status;
-}
-
-sinew_status sinew_visits_refresh(sinew_visits *v, sinew_error *error)
-{
-    return sinew_visit_layer_build(v, error);
 }
 
 void sinew_visit_groups_release(sinew_visit_groups *g, const sinew_allocator *allocator)
@@ -473,17 +481,13 @@ void sinew_visits_destroy(sinew_visits *v)
     sinew_visit_layer_destroy(v);
     sinew_visit_groups_release(&v->fixed, allocator);
     sinew_visit_sources_release(&v->sources, allocator);
+    sinew_release(allocator, v->weights);
     *v = (sinew_visits){0};
 }
 
 /* ---- New numbers ----------------------------------------------------------------------------- */
 
-static bool is_stale(const sinew_visit_batch *b, int32_t source)
-{
-    return b->versions[source] != b->sources[source]->version;
-}
-
-/* Fills visit k of a lane anew, where its element's numbers have changed. */
+/* Fills visit k of a lane anew, where its element has another form. */
 static void refill_visit(const sinew_visits *v, const sinew_visit_batch *b, size_t k, size_t lane, int32_t node,
                          int32_t element, bool real)
 {
@@ -491,7 +495,7 @@ static void refill_visit(const sinew_visits *v, const sinew_visit_batch *b, size
     const int32_t source = source_of(b, element);
     sinew_real out[SINEW_DATA_MAX];
     int32_t particles[SINEW_STENCIL_MAX], others[SINEW_STENCIL_MAX];
-    if (!is_stale(b, source))
+    if (b->forms[source] == b->sources[source]->form_version)
         return;
     sinew_batch_particles(b->sources[source], element - b->first_element[source], particles);
     see_element(b, source, element, particles, node, out, others);
@@ -505,19 +509,43 @@ static void refill(const sinew_visits *v, const sinew_visit_groups *g, const sin
 {
     const size_t W = (size_t)v->lanes->width;
     for (int32_t group = 0; group < g->group_count; group++) {
-        const size_t first = (size_t)b->first_visit[group];
+        const size_t first = (size_t)b->first_visit[group], last = (size_t)b->first_visit[group + 1];
         const int32_t *own = b->element + first * W;
         size_t some = 0;
-        while (first < (size_t)b->first_visit[group + 1] && some < W && own[some] < 0)
+        while (first < last && some < W && own[some] < 0)
             some++;
-        for (size_t k = first; k < (size_t)b->first_visit[group + 1]; k++)
+        for (size_t k = first; k < last; k++)
             for (size_t lane = 0; lane < W; lane++) {
                 const size_t seen = own[lane] >= 0 ? lane : some;
-                const int32_t element = b->element[k * W + lane],
-                              node = g->node[(size_t)group * W + seen] / SINEW_POINT;
-                refill_visit(v, b, k, lane, node, element >= 0 ? element : own[seen], element >= 0);
+                const int32_t element = b->element[k * W + lane];
+                refill_visit(v, b, k, lane, g->node[(size_t)group * W + seen] / SINEW_POINT,
+                             element >= 0 ? element : own[seen], element >= 0);
             }
     }
+}
+
+/* Weights alone: of materials that change, and of elements that are switched. Visits meet an element several times, and
+ * the elements' own numbers lie far apart: their weights are brought together first. */
+static void list_weights(sinew_visits *v, const sinew_visit_batch *b)
+{
+    for (int32_t k = 0; k < b->source_count; k++)
+        for (int32_t e = 0; e < b->sources[k]->element_count; e++)
+            v->weights[b->first_element[k] + e] = sinew_batch_weight(b->sources[k], e);
+}
+
+static void refill_weights(const sinew_visits *v, const sinew_visit_batch *b)
+{
+    const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count;
+    for (size_t place = 0; place < (size_t)b->visit_count * W; place++)
+        if (b->element[place] >= 0)
+            b->data[place / W * D * W + place % W] = v->weights[b->element[place]];
+}
+
+static void take_over(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b, bool form)
+{
+    if (form)
+        refill(v, g, b);
+    refill_weights(v, b);
 }
 
 void sinew_visits_begin(sinew_visits *v)
@@ -525,16 +553,20 @@ void sinew_visits_begin(sinew_visits *v)
     const int32_t fixed = v->fixed.batch_count, all = v->layer.group_count > 0 ? v->layer.batch_count : fixed;
     for (int32_t i = 0; i < all; i++) {
         const sinew_visit_batch *b = i < fixed ? &v->fixed.batches[i] : &v->layer.batches[i];
-        bool stale = false;
-        for (int32_t k = 0; k < b->source_count; k++)
-            stale |= is_stale(b, k);
-        if (!stale)
-            continue;
-        if (i < fixed)
-            refill(v, &v->fixed, b);
-        if (v->layer.group_count > 0)
-            refill(v, &v->layer, &v->layer.batches[i]);
-        for (int32_t k = 0; k < b->source_count; k++)
+        bool stale = false, form = false;
+        for (int32_t k = 0; k < b->source_count; k++) {
+            stale |= b->versions[k] != b->sources[k]->version;
+            form |= b->forms[k] != b->sources[k]->form_version;
+        }
+        if (stale)
+            list_weights(v, b);
+        if (stale && i < fixed)
+            take_over(v, &v->fixed, b, form);
+        if (stale && v->layer.group_count > 0)
+            take_over(v, &v->layer, &v->layer.batches[i], form);
+        for (int32_t k = 0; stale && k < b->source_count; k++) {
             b->versions[k] = b->sources[k]->version;
+            b->forms[k] = b->sources[k]->form_version;
+        }
     }
 }

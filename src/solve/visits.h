@@ -35,7 +35,7 @@ typedef struct sinew_visit_batch {
     int32_t source_count;
     const sinew_batch **sources; /* [source_count] */
     int32_t *first_element;      /* [source_count + 1] of each of them */
-    uint32_t *versions;          /* [source_count] of the data that are here */
+    uint32_t *versions, *forms;  /* [source_count] version and form_version of the data that are here */
     int32_t visit_count;         /* groups of W visits, fillers included */
     int32_t *first_visit;        /* [group_count + 1] */
     int32_t *others;             /* [visit_count][other_count][W] SINEW_POINT times the particle */
@@ -60,7 +60,7 @@ typedef struct sinew_visit_groups {
 typedef struct sinew_visit_sources {
     const sinew_batch **list; /* [tasks] of one visit batch after the other */
     int32_t *first_element;   /* [2 * tasks] likewise */
-    uint32_t *versions;       /* [tasks] likewise */
+    uint32_t *versions;       /* [2 * tasks] likewise: versions, then form_versions */
     int32_t *which;           /* [tasks] the visits of the batch that begins with a task, -1 where none begins */
     size_t list_room, first_room, version_room, which_room; /* bytes */
 } sinew_visit_sources;
@@ -72,7 +72,9 @@ typedef struct sinew_visits {
     int32_t colour_count; /* of fixed groups and layer */
     sinew_visit_groups fixed, layer;
     sinew_visit_sources sources;          /* of the fixed groups */
-    struct sinew_visit_layer *layer_work; /* NULL until there is a layer */
+    sinew_real *weights;                  /* [elements of a batch, the most] work space */
+    size_t weight_room;                   /* bytes */
+    struct sinew_visit_layer *layer_work; /* visit_layer.c; NULL until there is a layer */
 } sinew_visits;
 
 /* Allocates; the objective must be built and its masses and pins set. */

@@ -173,6 +173,7 @@ typedef struct sinew_energy_ops {
     void (*product)(const sinew_kernel *kernel);
     /* blocks = H with the tangent */
     void (*hessian)(const sinew_kernel *kernel);
+
     /* Optional from here on: NULL, and counts zero. */
 
     /* The largest t <= most such that psi is defined on [0, t) along x + t p; `most` where nothing ends before.
@@ -182,17 +183,16 @@ typedef struct sinew_energy_ops {
      * weights > 0; +inf, -inf and 0 when there are none. Callers merge the results of their kernels. */
     void (*determinants)(const sinew_kernel *kernel, double *smallest, double *largest, int32_t *inverted);
 
-    /* Reduced coordinates, for projective methods and their relatives: z = D x has row_count rows, row r being the
-     * 3-vector sum_a d[r][a] x_a. A tet's rows are the columns of F Q, Q a rotation of its rest
-     * shape (tet.h), an edge's the one difference of its ends. */
+    /* SINEW_CAN_REDUCE (row_count, reduce, stiffness; needed by local_project and local_prox): reduced coordinates, for
+     * projective methods and their relatives: z = D x has row_count rows, row r being the 3-vector sum_a d[r][a] x_a. A
+     * tet's rows are the columns of F Q, Q a rotation of its rest shape (tet.h), an edge's the one difference of its
+     * ends. */
     int32_t row_count;                                  /* 0: none */
     void (*reduce)(const sinew_reduced_kernel *kernel); /* rows = d */
     /* weights = k such that psi = k/2 |z - proj z|^2 where the energy can project, else the k whose quadratic fits it
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. A projecting
      * energy may also only be bounded: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z) / k. */
     void (*stiffness)(const sinew_reduced_kernel *kernel);
-    /* SINEW_CAN_REDUCE is both of these; needed by the two below. */
-
     /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
     void (*local_project)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROX: with v = D x + u: z = argmin psi(z) + w^2/2 |z - v|^2, u = v - z, g += w^2 D^T (z - u - D x).

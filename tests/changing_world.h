@@ -218,6 +218,7 @@ static inline int32_t few_rows(const world_case *c)
     sinew_error error = {0};
     sinew_global global;
     built b = build_case(c, &solver, NULL, false);
+    set_pin(&b, c);
     sinew_world_prepare(b.world, &error);
     must(&error);
     sinew_global_create(&global, &b.world->objective, &rule, &error);

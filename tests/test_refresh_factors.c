@@ -197,6 +197,7 @@ static void test_many_off(void **state)
             before.scene.mesh = DRAWN_CLOTH;
             before.scene.energy = SINEW_ENERGY_SPRING;
             before.scene.cells = 4;
+            before.scene.stiffness = drawn_number(random_magnitude(&r, 1e2, 1e4));
             before.pair_count = random_index(&r, 2) * 20;
             world_case after = before;
             after.off_count = 1500;

@@ -70,8 +70,9 @@ static void compare_algebra(random_cases *r, sinew_solver_kind kind, change what
 {
     world_case before = draw_case(r, kind);
     world_case after = change_case(r, what, &before);
-    if (after.pair_count + 3 * after.off_count > SINEW_GLOBAL_ROWS_MOST)
-        after.pair_count = SINEW_GLOBAL_ROWS_MOST - 3 * after.off_count;
+    const int32_t few = few_rows(&after);
+    if (after.pair_count + 3 * after.off_count > few)
+        after.pair_count = few > 3 * after.off_count ? few - 3 * after.off_count : 0;
     sinew_solver_def solver = solver_of(kind, 3, random_index(r, 3) == 0);
     if (kind == SINEW_SOLVER_ADMM)
         solver.parameters[sinew_solver_parameter(kind, "weight")] = 1;
@@ -196,6 +197,7 @@ static void test_many_off(void **state)
             before.scene.mesh = DRAWN_CLOTH;
             before.scene.energy = SINEW_ENERGY_SPRING;
             before.scene.cells = 4;
+            before.scene.stiffness = drawn_number(random_magnitude(&r, 1e2, 1e4));
             before.pair_count = random_index(&r, 2) * 20;
             world_case after = before;
             after.off_count = 1500;
@@ -208,7 +210,11 @@ static void test_many_off(void **state)
             copy_state(&a, &b, &after);
             sinew_world_step(a.world, NULL);
             sinew_world_step(b.world, NULL);
-            assert_true(largest_difference(&a, &b) <= (sizeof(sinew_real) == 4 ? 1e-3 : 1e-9) * after.scene.size);
+            const double off = largest_difference(&a, &b) / after.scene.size;
+            if (!(off <= (sizeof(sinew_real) == 4 ? 1e-2 : 1e-8))) {
+                print_scene(&after.scene);
+                fail_msg("%s: %g of the size", sinew_get_solver_info(kinds[k])->name, off);
+            }
             free_built(&b);
             b = build_case(&before, &solver, NULL, false);
             apply_change(&a, &after, &before);

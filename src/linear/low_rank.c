@@ -95,8 +95,7 @@ static int32_t reach(sinew_low_rank *l, const sinew_low_row *rows, const int32_t
     for (int c = 0; c < QUAD; c++) {
         const sinew_low_row *row = row_of(l, rows, quad, c);
         for (int32_t e = 0; row && e < row->count; e++) {
-            const int32_t at = index[row->place[e]];
-            int32_t k = at < 0 ? -1 : l->panel_of[l->rank[at]];
+            int32_t k = l->panel_of[l->rank[index[row->place[e]]]];
             for (; k >= 0 && l->stamp[k] != quad; k = l->up[k]) {
                 l->stamp[k] = quad;
                 l->reached[count++] = k;
@@ -115,7 +114,7 @@ static void sort_rows(sinew_low_rank *l, const sinew_low_row *rows, const int32_
     for (int32_t r = 0; r < l->count; r++) {
         int32_t least = INT32_MAX;
         for (int32_t e = 0; e < rows[r].count; e++) {
-            const int32_t at = index[rows[r].place[e]], rank = at < 0 ? INT32_MAX : l->rank[at];
+            const int32_t rank = l->rank[index[rows[r].place[e]]];
             least = rank < least ? rank : least;
         }
         l->order[r] = (int64_t)least << 32 | r;
@@ -176,12 +175,9 @@ static void load_quad(sinew_low_rank *l, const sinew_prefactor *f, const sinew_l
     for (int c = 0; c < QUAD; c++) {
         const sinew_low_row *row = row_of(l, rows, quad, c);
         for (int32_t e = 0; row && e < row->count; e++) {
-            const int32_t at = index[row->place[e]];
-            if (at < 0)
-                continue;
-            const int32_t k = l->panel_of[l->rank[at]];
-            const sinew_part *part = &f->tree.parts[l->part_of[k]];
-            part->x[4 * (size_t)(l->rank[at] - part->first) + (size_t)c] +=
+            const int32_t rank = l->rank[index[row->place[e]]];
+            const sinew_part *part = &f->tree.parts[l->part_of[l->panel_of[rank]]];
+            part->x[4 * (size_t)(rank - part->first) + (size_t)c] +=
                 (sinew_real)(row->value[e] * sqrt(fabs(row->weight) * scale));
         }
     }
@@ -273,7 +269,8 @@ static bool make_small_room(sinew_low_rank *l, const sinew_allocator *a)
     const size_t most = sinew_dense_round(count), wide = most > SINEW_DENSE_BLOCK ? most : SINEW_DENSE_BLOCK;
     return sinew_make_room(a, &l->taken_part, &l->taken_room, taken * count + SINEW_DENSE_PAD, sizeof(double)) &&
            sinew_make_room(a, &l->added_part, &l->added_room, added * added + SINEW_DENSE_PAD, sizeof(double)) &&
-           sinew_make_room(a, &l->product, &l->product_room, most * wide, sizeof(double)) &&
+           sinew_make_room(a, &l->product, &l->product_room, most * (taken > 0 ? wide : SINEW_DENSE_BLOCK),
+                           sizeof(double)) &&
            sinew_make_room(a, &l->work, &l->work_room, sinew_dense_work(wide), sizeof(double)) &&
            sinew_make_room(a, &l->sums, &l->sum_room, 3 * (most + QUAD), sizeof(double));
 }

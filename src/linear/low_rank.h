@@ -21,10 +21,10 @@
 
 #define SINEW_LOW_ROW_MOST 16
 
-/* A row of D and its weight. */
+/* A row of D and its weight. Entries that are unknowns come first; others are its owner's business. */
 typedef struct sinew_low_row {
     double weight;
-    int32_t count;
+    int32_t count, known; /* unknowns, and the others after them */
     int32_t place[SINEW_LOW_ROW_MOST];
     double value[SINEW_LOW_ROW_MOST];
 } sinew_low_row;
@@ -55,7 +55,7 @@ typedef struct sinew_low_rank {
 } sinew_low_rank;
 
 /* Takes over `count` rows, the first `taken` of which have negative weights, for the factor as it is now. Row r of D
- * has value[k] where the matrix has index[place[k]], and nothing where that is negative; weights are multiplied by
+ * has value[k] where the matrix has index[place[k]], k < count; weights are multiplied by
  * `scale`. SINEW_ERROR_NUMERIC: what is left when rows are taken away is too small a difference of large numbers, or
  * not definite. After a failure there are no rows. Allocates only what has outgrown all before. */
 sinew_status sinew_low_rank_set(sinew_low_rank *low_rank, sinew_prefactor *factor, const sinew_low_row *rows,

@@ -37,8 +37,9 @@ static size_t row_count(const sinew_objective *o, int32_t task_count)
 }
 
 /* Entries of one group's elements at their vertices a and b: w sum_r d_ra d_rb */
-static inline void group_entries(const sinew_energy_ops *ops, const sinew_real *rows, size_t W, size_t a, size_t b,
-                                 const double *weights, double *entries)
+static inline __attribute__((always_inline)) void group_entries(const sinew_energy_ops *ops, const sinew_real *rows,
+                                                                size_t W, size_t a, size_t b, const double *weights,
+                                                                double *entries)
 {
     const size_t n = (size_t)ops->info.vertex_count, R = (size_t)ops->row_count;
     for (size_t lane = 0; lane < W; lane++)
@@ -54,12 +55,12 @@ static inline void group_entries(const sinew_energy_ops *ops, const sinew_real *
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
 /* The entries of one group; returns where the next one's begin in map. */
-static inline __attribute__((always_inline)) const int32_t *visit_group(const sinew_task *task, size_t group,
+static inline __attribute__((always_inline)) const int32_t *visit_group(const sinew_task *task, size_t W, size_t group,
                                                                         const sinew_real *rows, const double *weights,
                                                                         const int32_t *map, entry_visitor *visit,
                                                                         void *context)
 {
-    const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
+    const size_t n = (size_t)task->batch->ops->info.vertex_count;
     const int32_t *vertex = task->batch->vertex + ((size_t)task->chunk->first_group + group) * n * W;
     const int32_t *particle = task->batch->particle + task->chunk->first_slot;
     double entries[LANES_MOST];
@@ -93,7 +94,10 @@ static inline __attribute__((always_inline)) void visit_entries(const sinew_obje
                 own[lane] = element[lane] < 0 || (switched && sinew_batch_is_off(task->batch, element[lane]))
                                 ? 0
                                 : (double)weights[lane];
-            map = visit_group(task, group, d->rows, own, map, visit, context);
+            /* Lanes in loops of a known length. */
+            map = W == 4   ? visit_group(task, 4, group, d->rows, own, map, visit, context)
+                  : W == 8 ? visit_group(task, 8, group, d->rows, own, map, visit, context)
+                           : visit_group(task, W, group, d->rows, own, map, visit, context);
         }
     }
 }

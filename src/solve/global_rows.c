@@ -67,24 +67,34 @@ static bool make_room(sinew_global_rows *r, const sinew_objective *o, int32_t ta
            sinew_make_room(&o->allocator, &r->reduced, &r->reduced_room, reduced, sizeof *r->reduced);
 }
 
-/* The rows of the element in one lane of a task whose `reduced` is filled. */
-static void add_rows(sinew_global_rows *r, const sinew_task *task, size_t lane, double weight)
+/* Entries of the row h of the element in one lane of a task whose `reduced` is filled: those at free particles, or at
+ * pins. */
+static int32_t add_entries(const sinew_global_rows *r, const sinew_objective *o, const sinew_task *task, size_t lane,
+                           size_t h, bool pins, sinew_low_row *row, int32_t at)
 {
     const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
     const size_t height = (size_t)task->batch->ops->row_count, group = lane / W;
     const int32_t *vertex = task->batch->vertex + ((size_t)task->chunk->first_group + group) * n * W + lane % W;
-    const int32_t *particle = task->batch->particle + task->chunk->first_slot;
-    for (size_t h = 0; h < height; h++) {
-        sinew_low_row *row = &r->rows[r->count++];
+    for (size_t a = 0; a < n; a++) {
+        const int32_t particle = task->batch->particle[task->chunk->first_slot + vertex[a * W] / SINEW_POINT];
+        const double value = (double)r->reduced[((group * height + h) * n + a) * W + lane % W];
+        if (value == 0 || (o->pinned[particle] != 0) != pins)
+            continue;
+        row->place[at] = particle;
+        row->value[at++] = value;
+    }
+    return at;
+}
+
+/* The rows of the element in one lane; none where all of it is pinned. */
+static void add_rows(sinew_global_rows *r, const sinew_objective *o, const sinew_task *task, size_t lane, double weight)
+{
+    for (size_t h = 0; h < (size_t)task->batch->ops->row_count; h++) {
+        sinew_low_row *row = &r->rows[r->count];
         row->weight = weight;
-        row->count = 0;
-        for (size_t a = 0; a < n; a++) {
-            const double value = (double)r->reduced[((group * height + h) * n + a) * W + lane % W];
-            if (value == 0)
-                continue;
-            row->place[row->count] = particle[vertex[a * W] / SINEW_POINT];
-            row->value[row->count++] = value;
-        }
+        row->count = add_entries(r, o, task, lane, h, false, row, 0);
+        row->known = add_entries(r, o, task, lane, h, true, row, row->count) - row->count;
+        r->count += row->count > 0;
     }
 }
 
@@ -95,23 +105,24 @@ static void reduce_task(const sinew_global_rows *r, const sinew_task *task)
     task->batch->ops->reduce(&kernel);
 }
 
-static void list_off(sinew_global_rows *r, const sinew_task *task, const sinew_real *weights)
+static void list_off(sinew_global_rows *r, const sinew_objective *o, const sinew_task *task, const sinew_real *weights)
 {
     if (count_off(task) == 0)
         return;
     reduce_task(r, task);
     for (size_t lane = 0; lane < sinew_task_lanes(task); lane++)
         if (is_off(task, lane) && weights[lane] != 0)
-            add_rows(r, task, lane, -(double)weights[lane]);
+            add_rows(r, o, task, lane, -(double)weights[lane]);
 }
 
-static void list_transient(sinew_global_rows *r, const sinew_task *task, const sinew_weighing *weighing)
+static void list_transient(sinew_global_rows *r, const sinew_objective *o, const sinew_task *task,
+                           const sinew_weighing *weighing)
 {
     weigh_task(task, weighing, r->weights);
     reduce_task(r, task);
     for (size_t lane = 0; lane < sinew_task_lanes(task); lane++)
         if (task_elements(task)[lane] >= 0 && r->weights[lane] != 0)
-            add_rows(r, task, lane, (double)r->weights[lane]);
+            add_rows(r, o, task, lane, (double)r->weights[lane]);
 }
 
 bool sinew_global_rows_list(sinew_global_rows *r, const sinew_objective *o, int32_t task_count, bool off,
@@ -121,12 +132,12 @@ bool sinew_global_rows_list(sinew_global_rows *r, const sinew_objective *o, int3
     if (!make_room(r, o, task_count, off))
         return false;
     for (int32_t t = 0; off && t < task_count; t++) {
-        list_off(r, &o->tasks[t], weights);
+        list_off(r, o, &o->tasks[t], weights);
         weights += sinew_task_lanes(&o->tasks[t]);
     }
     r->taken = r->count;
     for (int32_t t = task_count; t < o->task_count; t++)
-        list_transient(r, &o->tasks[t], weighing);
+        list_transient(r, o, &o->tasks[t], weighing);
     return true;
 }
 
@@ -140,40 +151,43 @@ void sinew_global_rows_release(sinew_global_rows *r, const sinew_objective *o)
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-/* sum = d^T x over the entries at pins, or over the others */
-static void reduce_row(const sinew_low_row *row, const uint8_t *pinned, bool pins, const sinew_real *x, double sum[3])
+/* sum = d^T x over entries first .. last - 1 */
+static inline void reduce_row(const sinew_low_row *row, int32_t first, int32_t last, const sinew_real *x, double sum[4])
 {
-    sum[0] = sum[1] = sum[2] = 0;
-    for (int32_t e = 0; e < row->count; e++)
-        for (size_t c = 0; c < 3 && (pinned[row->place[e]] != 0) == pins; c++)
+    for (size_t c = 0; c < 4; c++)
+        sum[c] = 0;
+    for (int32_t e = first; e < last; e++)
+        for (size_t c = 0; c < 4; c++)
             sum[c] += row->value[e] * (double)x[4 * (size_t)row->place[e] + c];
 }
 
 /* out += factor d sum at the free particles */
-static void spread_row(const sinew_low_row *row, const uint8_t *pinned, double factor, const double sum[3],
-                       sinew_real *out)
+static inline void spread_row(const sinew_low_row *row, double factor, double sum[4], sinew_real *out)
 {
+    for (size_t c = 0; c < 4; c++)
+        sum[c] *= factor;
     for (int32_t e = 0; e < row->count; e++)
-        for (size_t c = 0; c < 3 && !pinned[row->place[e]]; c++)
-            out[4 * (size_t)row->place[e] + c] += (sinew_real)(factor * row->value[e] * sum[c]);
+        for (size_t c = 0; c < 4; c++)
+            out[4 * (size_t)row->place[e] + c] += (sinew_real)(row->value[e] * sum[c]);
 }
 
-void sinew_global_rows_add(const sinew_global_rows *r, const sinew_objective *o, int32_t first, double scale,
-                           const sinew_real *x, sinew_real *Ax)
+void sinew_global_rows_add(const sinew_global_rows *r, int32_t first, double scale, const sinew_real *x, sinew_real *Ax)
 {
     for (int32_t i = first; i < r->count; i++) {
-        double sum[3];
-        reduce_row(&r->rows[i], o->pinned, false, x, sum);
-        spread_row(&r->rows[i], o->pinned, scale * r->rows[i].weight, sum, Ax);
+        double sum[4];
+        reduce_row(&r->rows[i], 0, r->rows[i].count, x, sum);
+        spread_row(&r->rows[i], scale * r->rows[i].weight, sum, Ax);
     }
 }
 
-void sinew_global_rows_move_pins(const sinew_global_rows *r, const sinew_objective *o, double scale,
-                                 const sinew_real *q, sinew_real *b)
+void sinew_global_rows_move_pins(const sinew_global_rows *r, double scale, const sinew_real *q, sinew_real *b)
 {
     for (int32_t i = 0; i < r->count; i++) {
-        double sum[3];
-        reduce_row(&r->rows[i], o->pinned, true, q, sum);
-        spread_row(&r->rows[i], o->pinned, -scale * r->rows[i].weight, sum, b);
+        const sinew_low_row *row = &r->rows[i];
+        double sum[4];
+        if (row->known == 0)
+            continue;
+        reduce_row(row, row->count, row->count + row->known, q, sum);
+        spread_row(row, -scale * row->weight, sum, b);
     }
 }

@@ -19,7 +19,7 @@ typedef struct sinew_weighing {
 
 typedef struct sinew_global_rows {
     int32_t taken, count;          /* rows switched off, and all; those come first */
-    sinew_low_row *rows;           /* [count] place: particles, pins too */
+    sinew_low_row *rows;           /* [count] place: particles, pins known */
     sinew_real *weights, *reduced; /* work space of one task */
     size_t row_room, weight_room, reduced_room;
 } sinew_global_rows;
@@ -34,11 +34,10 @@ bool sinew_global_rows_list(sinew_global_rows *rows, const sinew_objective *obje
                             const sinew_real *weights, const sinew_weighing *weighing);
 void sinew_global_rows_release(sinew_global_rows *rows, const sinew_objective *objective);
 
-/* Ax += scale sum w d d^T x over rows first .. count - 1, at the free particles; x is zero at pins */
-void sinew_global_rows_add(const sinew_global_rows *rows, const sinew_objective *objective, int32_t first, double scale,
-                           const sinew_real *x, sinew_real *Ax);
+/* Ax += scale sum w d d^T x over rows first .. count - 1, at the free particles; both [particle_count][4] */
+void sinew_global_rows_add(const sinew_global_rows *rows, int32_t first, double scale, const sinew_real *x,
+                           sinew_real *Ax);
 /* b -= scale sum w d d^T q_pins at the free particles */
-void sinew_global_rows_move_pins(const sinew_global_rows *rows, const sinew_objective *objective, double scale,
-                                 const sinew_real *q, sinew_real *b);
+void sinew_global_rows_move_pins(const sinew_global_rows *rows, double scale, const sinew_real *q, sinew_real *b);
 
 #endif

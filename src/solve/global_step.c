@@ -5,6 +5,7 @@
 #include "solve/global_step.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "objective/pieces.h"
@@ -56,6 +57,14 @@ static sinew_status find_held(const sinew_objective *o, bool *all, sinew_error *
     return status;
 }
 
+/* As many rows as cost low_rank.h about as much as they would cost conjugate gradients in a step: the former grows with
+ * their cube, the latter are some hundred solves, whatever their number. */
+static int32_t count_few(int64_t factor_size)
+{
+    const double most = 1024, solves = 3000;
+    return (int32_t)fmin(cbrt(solves * (double)factor_size), most);
+}
+
 static sinew_status factorise(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
@@ -70,6 +79,7 @@ static sinew_status factorise(sinew_global *g, const sinew_objective *o, sinew_e
     sinew_release(&o->allocator, places);
     if (!g->factor)
         return sinew_fail(error, local.status, "%s", local.text);
+    g->few = count_few(sinew_prefactor_size(g->factor));
     if (!g->rule.rescaled)
         sinew_prefactor_slim(g->factor);
     return SINEW_OK;
@@ -101,7 +111,7 @@ static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sine
 {
     const sinew_global_rows *r = &g->rows;
     const int32_t first = g->folded ? r->taken : 0, taken = r->taken - first;
-    g->iterates = r->count - first > SINEW_GLOBAL_ROWS_MOST && r->count > r->taken;
+    g->iterates = r->count - first > g->few && r->count > r->taken;
     const int32_t count = g->iterates ? taken : r->count - first;
     const sinew_status status = g->iterates ? need_iteration(g, o, error) : SINEW_OK;
     return status != SINEW_OK ? status
@@ -115,7 +125,7 @@ static sinew_status settle(sinew_global *g, const sinew_objective *o, bool stale
 {
     const bool was_folded = g->folded;
     sinew_status status = SINEW_ERROR_NUMERIC;
-    if (g->rows.taken <= SINEW_GLOBAL_ROWS_MOST) {
+    if (g->rows.taken <= g->few) {
         g->folded = false;
         status = stale || was_folded ? refactor(g, o, error) : SINEW_OK;
         if (status != SINEW_OK)
@@ -248,10 +258,10 @@ static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
     const solve_context *c = context;
     sinew_global *g = c->global;
     sinew_global_matrix_multiply(&g->matrix, c->objective, x, Ax);
-    sinew_global_rows_add(&g->rows, c->objective, g->folded ? g->rows.taken : 0, g->scale, x, Ax);
+    sinew_global_rows_add(&g->rows, g->folded ? g->rows.taken : 0, g->scale, x, Ax);
 }
 
-/* Iterations that take a step along the solution need few digits of it. */
+/* Iterations that take a step along the solution need two digits of it: with more they get no further. */
 static void solve_by_iteration(solve_context *c, const sinew_real *b, sinew_real *x)
 {
     enum {
@@ -262,7 +272,7 @@ static void solve_by_iteration(solve_context *c, const sinew_real *b, sinew_real
     const double finest = sizeof(sinew_real) == 4 ? 10 * (double)FLT_EPSILON : 100 * DBL_EPSILON;
     memcpy(g->b, b, bytes);
     sinew_pcg_solve(&g->pcg, (sinew_linear_map){multiply, c}, (sinew_linear_map){solve_direct, c}, g->b, g->x,
-                    g->rule.position ? finest : 1e-3, ITERATIONS);
+                    g->rule.position ? finest : 1e-2, ITERATIONS);
     memcpy(x, g->x, bytes);
 }
 
@@ -275,8 +285,8 @@ void sinew_global_solve(sinew_global *g, const sinew_objective *o, const sinew_r
         solve_direct(&context, b, x);
 }
 
-void sinew_global_move_pins(const sinew_global *g, const sinew_objective *o, const sinew_real *q, sinew_real *b)
+void sinew_global_move_pins(const sinew_global *g, const sinew_real *q, sinew_real *b)
 {
     sinew_coupling_move(&g->coupling, g->scale, q, b);
-    sinew_global_rows_move_pins(&g->rows, o, g->scale, q, b);
+    sinew_global_rows_move_pins(&g->rows, g->scale, q, b);
 }

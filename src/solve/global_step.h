@@ -27,9 +27,6 @@
 #include "solve/global_matrix.h"
 #include "solve/global_rows.h"
 
-/* Rows beside a factor that count as few. */
-#define SINEW_GLOBAL_ROWS_MOST 320
-
 /* A solver's wishes for S. */
 typedef struct sinew_global_rule {
     sinew_weighing weighing;
@@ -45,6 +42,7 @@ typedef struct sinew_global {
     sinew_coupling coupling;
     double scale;
     sinew_prefactor *factor;
+    int32_t few;    /* rows beside the factor that count as few */
     bool whole;     /* nothing fixed holds some piece of a world without inertia: transient ones are in the factor */
     bool off_known; /* elements show as they are switched */
     bool folded;    /* the factor is without those switched off */
@@ -72,7 +70,6 @@ bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
 /* b -= S q_pins */
-void sinew_global_move_pins(const sinew_global *global, const sinew_objective *objective, const sinew_real *q,
-                            sinew_real *b);
+void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 
 #endif

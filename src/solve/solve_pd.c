@@ -96,7 +96,7 @@ static void solve_position(sinew_solve *s, pd *p)
     sinew_objective *o = s->objective;
     sinew_objective_local(o, s->q, project, o, p->b);
     sinew_objective_add_inertia(o, 0, s->q, p->b);
-    sinew_global_move_pins(&p->global, o, s->q, p->b);
+    sinew_global_move_pins(&p->global, s->q, p->b);
     sinew_global_solve(&p->global, o, p->b, p->b);
     for (int32_t i = 0; i < o->particle_count; i++)
         if (!o->pinned[i])

@@ -479,10 +479,13 @@ static void bad_calls(random_cases *r, sinew_world *world, listed_world *l)
     assert_int_equal(sinew_energy_switch(world, e->id, twice, 2, false, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "twice"));
     assert_int_equal(sinew_energy_switch(world, e->id, beyond, 1, false, &error), SINEW_ERROR_DATA);
+    assert_int_equal(sinew_energy_switch(world, e->id, twice, -1, false, &error), SINEW_ERROR_DATA);
     assert_int_not_equal(sinew_energy_set_parameter(world, e->id, "no_such", 1, &error), SINEW_OK);
     assert_non_null(strstr(error.text, "no_such"));
     const char *name = sinew_get_energy_info(e->kind)->parameters[0].name;
     assert_int_equal(sinew_energy_set_parameter(world, e->id, name, (sinew_real)-1, &error), SINEW_ERROR_DATA);
+    assert_int_equal(sinew_energy_get_parameter(world, e->id, name, 0, NULL, &error), SINEW_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "room"));
     sinew_energy_def other = sinew_default_energy_def(SINEW_ENERGY_LINEAR);
     other.body = l->bodies[0].id;
     assert_int_not_equal(sinew_energy_set_elements(world, e->id, &other, &error), SINEW_OK);

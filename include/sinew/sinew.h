@@ -340,10 +340,10 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
 
 /* Changes of an energy while the world runs. Each takes effect with the next step, costs no more than it must
  * (docs/embedding.md), and a refusal names the energy and leaves the world as it was. The changed world steps as one
- * would that was made so from the start.
+ * would that was made so from the start; only what a solver remembers from step to step (the state holds it) is kept.
  *
  * New elements in place of all that it has, with everything that belongs to them, as `def` says; of the same kind and
- * as transient or fixed as it is. */
+ * as transient or fixed as it is. `hard` and `pbd_stiffness` stay as it was added with. */
 SINEW_API sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                                  sinew_error *error);
 /* Switches elements off, or on again: `elements` [count], each once, or NULL for all of them. One that is off does

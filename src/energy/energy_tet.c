@@ -73,7 +73,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     }
     const double det = dot(edge[0], normal);
     if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
-        return "its rest shape has no volume; repair the mesh (sinew mesh check)";
+        return "its rest shape has no volume";
     rest_frame(edge, q);
     /* T = Q^T Dm, its inverse row by row */
     const double l00 = 1 / dot(q[0], edge[0]), l11 = 1 / dot(q[1], edge[1]), l22 = 1 / dot(q[2], edge[2]);

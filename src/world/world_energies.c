@@ -307,12 +307,15 @@ int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy
 
 /* ---- Switches -------------------------------------------------------------------------------- */
 
-/* Refuses elements that are not there or come twice; leaves `seen` as it was. */
+/* Refuses elements that are not there or come twice. */
 static sinew_status check_elements(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                    const int32_t *elements, int32_t count, sinew_error *error)
 {
     const int32_t most = record->batch->element_count;
     const char *name = record->batch->ops->info.name;
+    if (count < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s): the number of elements is %d, must be at least 0",
+                          energy, name, count);
     uint8_t *seen = sinew_allocate_zero(&world->allocator, (size_t)most, 1);
     sinew_status status = seen ? SINEW_OK : sinew_fail_memory(error, "a list of elements");
     for (int32_t i = 0; status == SINEW_OK && i < count; i++) {
@@ -446,8 +449,10 @@ sinew_status sinew_energy_get_parameter(const sinew_world *world, sinew_energy e
 {
     const sinew_energy_record *record = find_energy(world, energy, error);
     const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
-    if (p < 0 || !SINEW_ASSERT(value))
+    if (p < 0)
         return SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(value))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_get_parameter needs room for the value");
     if (element < 0 || element >= record->store.count)
         return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) has no element %d; it has %d", energy.index,
                           record->batch->ops->info.name, element, record->store.count);

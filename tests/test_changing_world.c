@@ -18,6 +18,12 @@ enum {
     CORNERS = 8
 };
 
+#ifdef SINEW_SANITIZED
+#define SAMPLE 200
+#else
+#define SAMPLE 600
+#endif
+
 typedef struct listed_body {
     bool used;
     sinew_mesh *mesh;
@@ -622,7 +628,7 @@ static void calm(sinew_world *world, const listed_world *l, const sinew_body *id
 static void test_random_changes(void **state)
 {
     (void)state;
-    random_cases r = random_cases_begin("changes", 600, 10000);
+    random_cases r = random_cases_begin("changes", SAMPLE, 10000);
     listed_world *l = calloc(1, sizeof *l);
     sinew_body ids[BODIES];
     tally t = {0};

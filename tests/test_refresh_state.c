@@ -17,7 +17,8 @@
 
 /* ---- State ----------------------------------------------------------------------------------- */
 
-/* Saved in the middle of a world that has changed, and gone on with in one that was made so. */
+/* Saved in the middle of a world that has changed, every other time before a step took the change over, and gone on
+ * with in one that was made so. */
 static void test_state(void **state)
 {
     (void)state;
@@ -34,7 +35,8 @@ static void test_state(void **state)
             apply_change(&a, &before, &after);
             sinew_world_step(a.world, NULL);
             apply_change(&a, &after, &more);
-            sinew_world_step(a.world, NULL);
+            if (i % 2 == 0)
+                sinew_world_step(a.world, NULL);
             const size_t size = sinew_world_state_size(a.world);
             void *blob = malloc(size);
             sinew_error error = {0};

@@ -129,14 +129,14 @@ static bool lay_out(sinew_low_rank *l, const sinew_prefactor *f, const sinew_low
     const sinew_allocator *a = &f->allocator;
     const int32_t quads = quad_count(l);
     size_t values = 0;
-    if (!sinew_make_room(a, &l->first, &l->first_room, (size_t)quads + 1, sizeof *l->first))
+    if (!sinew_make_spare_room(a, &l->first, &l->first_room, (size_t)quads + 1, sizeof *l->first))
         return false;
     l->first[0] = 0;
     memset(l->stamp, 0xff, (size_t)f->tree.panel_count * sizeof *l->stamp);
     for (int32_t q = 0; q < quads; q++)
         l->first[q + 1] = l->first[q] + (size_t)reach(l, rows, index, q);
-    if (!sinew_make_room(a, &l->panel, &l->panel_room, l->first[quads], sizeof *l->panel) ||
-        !sinew_make_room(a, &l->start, &l->start_room, l->first[quads], sizeof *l->start))
+    if (!sinew_make_spare_room(a, &l->panel, &l->panel_room, l->first[quads], sizeof *l->panel) ||
+        !sinew_make_spare_room(a, &l->start, &l->start_room, l->first[quads], sizeof *l->start))
         return false;
     memset(l->stamp, 0xff, (size_t)f->tree.panel_count * sizeof *l->stamp);
     for (int32_t q = 0; q < quads; q++) {
@@ -147,7 +147,7 @@ static bool lay_out(sinew_low_rank *l, const sinew_prefactor *f, const sinew_low
             values += QUAD * (size_t)f->tree.panels[l->reached[i]].column_count;
         }
     }
-    return sinew_make_room(a, &l->values, &l->value_room, values, sizeof *l->values);
+    return sinew_make_spare_room(a, &l->values, &l->value_room, values, sizeof *l->values);
 }
 
 /* A panel's own columns in the vector of its part. */
@@ -267,12 +267,12 @@ static bool make_small_room(sinew_low_rank *l, const sinew_allocator *a)
 {
     const size_t count = (size_t)l->count, taken = (size_t)l->taken, added = count - taken;
     const size_t most = sinew_dense_round(count), wide = most > SINEW_DENSE_BLOCK ? most : SINEW_DENSE_BLOCK;
-    return sinew_make_room(a, &l->taken_part, &l->taken_room, taken * count + SINEW_DENSE_PAD, sizeof(double)) &&
-           sinew_make_room(a, &l->added_part, &l->added_room, added * added + SINEW_DENSE_PAD, sizeof(double)) &&
-           sinew_make_room(a, &l->product, &l->product_room, most * (taken > 0 ? wide : SINEW_DENSE_BLOCK),
-                           sizeof(double)) &&
-           sinew_make_room(a, &l->work, &l->work_room, sinew_dense_work(wide), sizeof(double)) &&
-           sinew_make_room(a, &l->sums, &l->sum_room, 3 * (most + QUAD), sizeof(double));
+    return sinew_make_spare_room(a, &l->taken_part, &l->taken_room, taken * count + SINEW_DENSE_PAD, sizeof(double)) &&
+           sinew_make_spare_room(a, &l->added_part, &l->added_room, added * added + SINEW_DENSE_PAD, sizeof(double)) &&
+           sinew_make_spare_room(a, &l->product, &l->product_room, most * (taken > 0 ? wide : SINEW_DENSE_BLOCK),
+                                 sizeof(double)) &&
+           sinew_make_spare_room(a, &l->work, &l->work_room, sinew_dense_work(wide), sizeof(double)) &&
+           sinew_make_spare_room(a, &l->sums, &l->sum_room, 3 * (most + QUAD), sizeof(double));
 }
 
 /* Whether enough is left of every pivot, which were 1 before anything was taken away. */
@@ -334,7 +334,7 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_prefactor *f, const sin
     sinew_status status = SINEW_ERROR_MEMORY;
     l->taken = taken;
     l->count = count;
-    if (sinew_make_room(&f->allocator, &l->order, &l->order_room, (size_t)count, sizeof *l->order) &&
+    if (sinew_make_spare_room(&f->allocator, &l->order, &l->order_room, (size_t)count, sizeof *l->order) &&
         make_small_room(l, &f->allocator)) {
         sort_rows(l, rows, index);
         status = lay_out(l, f, rows, index) ? SINEW_OK : SINEW_ERROR_MEMORY;

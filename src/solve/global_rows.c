@@ -62,9 +62,9 @@ static bool make_room(sinew_global_rows *r, const sinew_objective *o, int32_t ta
         lanes = used > 0 && own > lanes ? own : lanes;
         reduced = used > 0 && size > reduced ? size : reduced;
     }
-    return sinew_make_room(&o->allocator, &r->rows, &r->row_room, rows, sizeof *r->rows) &&
-           sinew_make_room(&o->allocator, &r->weights, &r->weight_room, lanes, sizeof *r->weights) &&
-           sinew_make_room(&o->allocator, &r->reduced, &r->reduced_room, reduced, sizeof *r->reduced);
+    return sinew_make_spare_room(&o->allocator, &r->rows, &r->row_room, rows, sizeof *r->rows) &&
+           sinew_make_spare_room(&o->allocator, &r->weights, &r->weight_room, lanes, sizeof *r->weights) &&
+           sinew_make_spare_room(&o->allocator, &r->reduced, &r->reduced_room, reduced, sizeof *r->reduced);
 }
 
 /* Entries of the row h of the element in one lane of a task whose `reduced` is filled: those at free particles, or at

@@ -75,7 +75,7 @@ static void put_format(const signature *s, const char *name, const char *format,
 static void put_parameter(const signature *s, const sinew_parameter *parameter, double value)
 {
     const char *word = parameter->choices;
-    for (int skip = (int)value; word && skip > 0; skip--) {
+    for (int skip = word ? (int)value : 0; word && skip > 0; skip--) {
         word = strchr(word, '|');
         word = word ? word + 1 : NULL;
     }

@@ -57,10 +57,19 @@ static void put_guide(const sinew_guide *guide, const char *tag, int32_t index, 
     sinew_section_end(writer);
 }
 
+/* Whether the solver goes into the next step with something from those before: changes that it is going to take over
+ * leave that to it, others make it begin anew. */
+static bool solver_remembers(const sinew_world *world)
+{
+    const sinew_solver_ops *ops = world->solve.ops;
+    return ops && !(world->solver_changed & ~(ops->refreshes | SINEW_CHANGED_DEF)) && ops->state_size &&
+           ops->state_size(&world->solve) > 0;
+}
+
 static void put_solver(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_solve *solve = &world->solve;
-    if (world->solver_changed || !solve->ops->state_size || solve->ops->state_size(solve) == 0)
+    if (!solver_remembers(world))
         return;
     char name[SOLVER_NAME] = "";
     strncpy(name, solve->ops->info.name, sizeof name - 1);

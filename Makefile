@@ -5,7 +5,8 @@
 #   make test      everything that must hold: checks, thread, address and undefined behaviour sanitizers, tests
 #   make sanitize  the address and undefined behaviour sanitizers in single precision, which make test leaves out
 #   make check     the tests alone, in the release build: the quick way while working
-#   make nightly   the tests that draw random cases, many of them with a fresh seed (make test runs a small sample)
+#   make nightly   the tests that draw random cases, many of them with a fresh seed (make test runs a small sample), and
+#                  the worked example of docs/extending.md
 #   make bench     ratios measured within one run (bench/)
 #   make lint      rooms, format, compiler warnings, cppcheck, clang-tidy
 #   make format    formats the sources in place
@@ -56,6 +57,7 @@ check: setup-test
 nightly: setup-test
 	@tools/build release -j $(JOBS)
 	@tools/nightly
+	@tools/check-example
 
 bench: setup-test
 	@tools/build release -j $(JOBS)

@@ -252,9 +252,11 @@ static void measure_solver(const column *c, int n, double factor)
     const double tolerance = measure_change(world, CHANGE_TOLERANCE, &unit) / unit;
     const double young = measure_change(world, CHANGE_YOUNG, &young_unit);
     const double step_size = measure_change(world, CHANGE_TIME_STEP, &unit) / unit;
-    printf("%-9s warm %6.1f ms  iterations %.2f  tolerance %.2f  new h %.2f  young %.2f = %.2f of (factorisation + 1.1 "
-           "steps)\n",
-           c->name, 1e3 * warm, more, tolerance, step_size, young / young_unit, young / (factor + 1.1 * young_unit));
+    printf("%-9s warm %6.1f ms  iterations %.2f  tolerance %.2f  new h %.2f  young %.2f", c->name, 1e3 * warm, more,
+           tolerance, step_size, young / young_unit);
+    if (factor > 0)
+        printf(" = %.2f of (factorisation + 1.1 steps)", young / (factor + 1.1 * young_unit));
+    printf("\n");
     for (int k = 0; k < 6; k++) {
         double ratios[3];
         measure_pairs(world, k >= 3, stiffness[k % 3], ratios);

@@ -18,6 +18,12 @@ enum {
     CORNERS = 8
 };
 
+#ifdef SINEW_SANITIZED
+#define SAMPLE 200
+#else
+#define SAMPLE 600
+#endif
+
 typedef struct listed_body {
     bool used;
     sinew_mesh *mesh;
@@ -398,6 +404,44 @@ static void change_elements(random_cases *r, sinew_world *world, listed_world *l
     must(&error);
 }
 
+/* Some pairs go, and others come behind. */
+static void change_pairs(random_cases *r, sinew_world *world, listed_world *l, const sinew_body *ids, listed_energy *e)
+{
+    sinew_error error = {0};
+    int32_t elements[PAIRS_MOST * CORNERS], gone[PAIRS_MOST], gone_count = 0, left = 0, first = -1;
+    if (e->body >= 0)
+        return;
+    for (int32_t i = 0; i < e->count; i++) {
+        if (left + (e->count - i) > 1 && random_index(r, 3) == 0) {
+            gone[gone_count++] = i;
+            continue;
+        }
+        memmove(e->corners[left], e->corners[i], sizeof e->corners[i]);
+        memmove(e->weights[left], e->weights[i], sizeof e->weights[i]);
+        e->each[left] = e->each[i];
+        e->off[left++] = e->off[i];
+    }
+    sinew_energy_remove_elements(world, e->id, gone, gone_count, &error);
+    must(&error);
+    listed_energy more = *e;
+    draw_pairs(r, l, &more);
+    more.count = more.count < PAIRS_MOST - left ? more.count : PAIRS_MOST - left;
+    more.by_element = false;
+    e->count = left;
+    if (more.count == 0)
+        return;
+    const sinew_energy_def def = energy_def(world, ids, &more, elements);
+    sinew_energy_add_elements(world, e->id, &def, &first, &error);
+    must(&error);
+    assert_int_equal(first, left);
+    for (int32_t i = 0; i < more.count; i++, e->count++) {
+        memcpy(e->corners[e->count], more.corners[i], sizeof more.corners[i]);
+        memcpy(e->weights[e->count], more.weights[i], sizeof more.weights[i]);
+        e->each[e->count] = (sinew_real)e->parameters[0];
+        e->off[e->count] = 0;
+    }
+}
+
 static void change_switches(random_cases *r, sinew_world *world, listed_energy *e)
 {
     const bool all_on = random_index(r, 3) == 0;
@@ -514,7 +558,9 @@ static void change(random_cases *r, sinew_world *world, listed_world *l, sinew_b
         return;
     else if (which <= 6)
         remove_energy(world, e);
-    else if (which <= 8)
+    else if (which == 7)
+        change_pairs(r, world, l, ids, e);
+    else if (which == 8)
         change_elements(r, world, l, ids, e);
     else if (which <= 10)
         change_switches(r, world, e);
@@ -625,7 +671,7 @@ static void calm(sinew_world *world, const listed_world *l, const sinew_body *id
 static void test_random_changes(void **state)
 {
     (void)state;
-    random_cases r = random_cases_begin("changes", 600, 10000);
+    random_cases r = random_cases_begin("changes", SAMPLE, 10000);
     listed_world *l = calloc(1, sizeof *l);
     sinew_body ids[BODIES];
     tally t = {0};

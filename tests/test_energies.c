@@ -273,10 +273,13 @@ static int projection_matrices(const sinew_lane_variant *lanes, const sinew_ener
     return n;
 }
 
-/* The projection is the nearest semi-definite matrix: the exact one with its eigenvalues clamped by LAPACK. */
+/* The projection is the nearest semi-definite matrix: the exact one with its eigenvalues clamped by LAPACK. Energies
+ * that project term by term promise less: check_no_smaller. */
 static void check_nearest(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     double exact[SIZE_MAX3 * SIZE_MAX3], projected[SIZE_MAX3 * SIZE_MAX3], Q[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
+    if (ops->projects_terms)
+        return;
     const int n = projection_matrices(lanes, ops, s, exact, projected);
     const double scale = largest(exact, n * n);
     memcpy(Q, exact, sizeof Q);
@@ -296,6 +299,25 @@ static void test_nearest(void **context)
 {
     (void)context;
     for_all("projection is the nearest", 10 * TOLERANCE_EXACT, check_nearest);
+}
+
+/* Projecting only adds: the projected matrix less the exact one has no negative eigenvalue, however it was made. */
+static void check_no_smaller(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s,
+                             double *worst)
+{
+    double exact[SIZE_MAX3 * SIZE_MAX3], added[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
+    const int n = projection_matrices(lanes, ops, s, exact, added);
+    const double scale = largest(exact, n * n);
+    for (int i = 0; i < n * n; i++)
+        added[i] -= exact[i];
+    eigen(n, added, w);
+    worst_of(worst, fmax(-w[0], 0) / scale);
+}
+
+static void test_no_smaller(void **context)
+{
+    (void)context;
+    for_all("projection only adds", 10 * TOLERANCE_EXACT, check_no_smaller);
 }
 
 /* On any rest shape the projected Hessian of an element has no negative eigenvalue. */
@@ -512,7 +534,7 @@ int main(void)
         cmocka_unit_test(test_table),   cmocka_unit_test(test_no_stray_files), cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_hessian), cmocka_unit_test(test_product),        cmocka_unit_test(test_rest),
         cmocka_unit_test(test_rigid),   cmocka_unit_test(test_nearest),        cmocka_unit_test(test_semidefinite),
-        cmocka_unit_test(test_width),   cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_width),   cmocka_unit_test(test_padding),        cmocka_unit_test(test_no_smaller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

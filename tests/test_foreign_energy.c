@@ -280,8 +280,11 @@ static void check_refusal(foreign_name name, sinew_solver_kind kind, const char 
     sinew_world_destroy(world);
 }
 
+/* `expected`: who takes it of those that need something; who needs nothing takes all. */
 static void check_everywhere(foreign_name name, uint32_t expected)
 {
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
+        expected |= sinew_get_solver_info((sinew_solver_kind)kind)->needs == 0 ? 1u << kind : 0;
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         char why[512] = "";
         const bool takes = sinew_solver_accepts((sinew_solver_kind)kind, kinds[name], why, sizeof why);

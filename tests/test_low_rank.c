@@ -157,7 +157,7 @@ static void test_solves(void **state)
     }
 }
 
-/* What leaves nothing of a pivot, or makes the matrix indefinite, is refused; afterwards there are no rows. */
+/* Rows that leave nothing of a pivot, or make the matrix indefinite, are refused; afterwards there are no rows. */
 static void test_refused(void **state)
 {
     (void)state;

@@ -42,13 +42,16 @@ static const row table[] = {
 };
 
 /* The true gap is this many times the estimate at least, and at most, for every solver on every scene that it takes,
- * far from the minimum (an error above one is worse than the start) or on its way. */
+ * far from the minimum (an error above one is worse than the start) or on its way. A solver without a figure of its own
+ * here gets the loosest. */
 #define GAP_LEAST (IS_SINGLE ? 0.7 : 0.9)
+#define GAP_MOST  45
 static const struct {
     double most;
 } gaps[SINEW_SOLVER_COUNT] = {
-    [SINEW_SOLVER_NEWTON] = {8}, [SINEW_SOLVER_PD] = {6},   [SINEW_SOLVER_QN] = {25},      [SINEW_SOLVER_ADMM] = {45},
-    [SINEW_SOLVER_XPBD] = {4},   [SINEW_SOLVER_PBD] = {20}, [SINEW_SOLVER_XPBD_QS] = {15}, [SINEW_SOLVER_PBNG] = {25},
+    [SINEW_SOLVER_NEWTON] = {8},      [SINEW_SOLVER_PD] = {6},    [SINEW_SOLVER_QN] = {25},
+    [SINEW_SOLVER_ADMM] = {GAP_MOST}, [SINEW_SOLVER_XPBD] = {4},  [SINEW_SOLVER_PBD] = {20},
+    [SINEW_SOLVER_XPBD_QS] = {15},    [SINEW_SOLVER_PBNG] = {25},
 };
 
 /* Iterations to a relative error of REACHED, `most` + 1 when that is not enough. */
@@ -146,7 +149,7 @@ static void gap_estimate_has_the_size_of_the_gap(void **unused)
                 most = fmax(most, ratio);
             }
         print_message("%-7s true gap / estimate: %.3g to %.3g\n", info->name, least, most);
-        assert_true(least >= GAP_LEAST && most <= gaps[kind].most);
+        assert_true(least >= GAP_LEAST && most <= (gaps[kind].most > 0 ? gaps[kind].most : GAP_MOST));
     }
 }
 

@@ -346,6 +346,13 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
  * as transient or fixed as it is. `hard` and `pbd_stiffness` stay as it was added with. */
 SINEW_API sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                                  sinew_error *error);
+/* Adds elements behind those that it has, as `def` says; *first (may be NULL) is the number of the first of them. Takes
+ * elements out, each listed once; those behind close up. Both cost what the whole list costs, and are not for energies
+ * with targets. */
+SINEW_API sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
+                                                 int32_t *first, sinew_error *error);
+SINEW_API sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energy, const int32_t *elements,
+                                                    int32_t count, sinew_error *error);
 /* Switches elements off, or on again: `elements` [count], each once, or NULL for all of them. One that is off does
  * nothing and keeps its number and place. */
 SINEW_API sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const int32_t *elements,

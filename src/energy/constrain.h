@@ -169,7 +169,7 @@ KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int
     return kernel->lambda + (size_t)group * (size_t)(count * LANES);
 }
 
-/* What an energy of one constraint an element makes of the points in c: returns C, leaves r, the weight 1 / alpha, and
+/* An energy of one constraint an element, at the points in c: returns C, leaves r, the weight 1 / alpha, and
  * r times the gradient in c. `whole`: C = psi per unit of weight, in place of its root. */
 typedef lane single_constraint(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight);
 

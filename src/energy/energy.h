@@ -55,7 +55,7 @@ typedef struct sinew_kernel {
     sinew_real *tangent; /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
     sinew_real *blocks;  /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                             (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
-    bool project;        /* linearise: to the nearest positive semi-definite matrix; else exact */
+    bool project;        /* linearise: to a positive semi-definite matrix, no smaller than the exact one; else exact */
 } sinew_kernel;
 
 /* Reduced coordinates z = D x on the groups of one chunk (reduce, stiffness, local_project, local_prox). */
@@ -156,6 +156,8 @@ typedef struct sinew_energy_ops {
     int32_t target_slot; /* data[target_slot .. +2] is the target (VERTEX), or -1 */
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is the same after every rigid motion */
     bool barrier;        /* psi is +inf at some finite x */
+    bool projects_terms; /* a projected tangent is a sum of projected terms of psi; else the semi-definite matrix
+                            nearest to the exact one, with its bits where that is definite */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 
     /* Required. */

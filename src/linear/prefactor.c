@@ -100,7 +100,6 @@ static bool keep_pattern(sinew_prefactor *f, cholmod_sparse *matrix, cholmod_com
 
 void sinew_prefactor_slim(sinew_prefactor *f)
 {
-    f->kept->slim = true;
     sinew_supernodal_drop_values(&f->kept->factor);
 }
 
@@ -114,8 +113,6 @@ sinew_status sinew_prefactor_refactor(sinew_prefactor *f, const double *value, s
     const bool good = sinew_supernodal_factorise(&kept->factor, &kept->lower, 0) < 0;
     if (good)
         sinew_part_tree_refill(&f->tree, &kept->factor);
-    if (kept->slim)
-        sinew_supernodal_drop_values(&kept->factor);
     return good ? SINEW_OK : fail_definite(error);
 }
 
@@ -306,7 +303,7 @@ int64_t sinew_prefactor_memory(const sinew_prefactor *f)
 {
     int64_t bytes = (int64_t)(sizeof *f + (size_t)f->n * sizeof *f->order) + sinew_part_tree_memory(&f->tree);
     if (f->kept)
-        bytes += (f->kept->slim ? 0 : sinew_supernodal_size(&f->kept->factor) * (int64_t)sizeof(double)) +
+        bytes += (f->kept->factor.values ? sinew_supernodal_size(&f->kept->factor) * (int64_t)sizeof(double) : 0) +
                  f->kept->column[f->n] * (int64_t)(sizeof *f->kept->row + sizeof *f->kept->value + sizeof(size_t));
     return bytes;
 }

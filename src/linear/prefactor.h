@@ -36,10 +36,10 @@ sinew_prefactor *sinew_prefactor_create_kept(const sinew_allocator *allocator, c
                                              const double *value, const sinew_real *points, sinew_error *error);
 void sinew_prefactor_destroy(sinew_prefactor *prefactor);
 
-/* Gives L in double back, of one that is kept: refactor then makes room for it while it works. */
+/* Gives L in double back, of one that is kept: the next refactor makes room for it again. */
 void sinew_prefactor_slim(sinew_prefactor *prefactor);
 /* New values [column[n]] in the old pattern; the bits are those of a prefactor made of them. SINEW_ERROR_NUMERIC when S
- * is not positive definite; after a failure solves go on with the old one. Does not allocate but after slim. */
+ * is not positive definite; after a failure solves go on with the old one. Allocates only the first time after slim. */
 sinew_status sinew_prefactor_refactor(sinew_prefactor *prefactor, const double *value, sinew_error *error);
 
 /* x = S^-1 b, both [..][4] with a zero fourth number, row i of the matrix at place[i] of the vectors (NULL: i itself).

@@ -15,7 +15,6 @@ typedef struct sinew_kept_factor {
     SuiteSparse_long *column, *row; /* [n + 1], [entries] */
     double *value;                  /* [entries] */
     size_t *source;                 /* [entries] the entry of S that each one is */
-    bool slim;                      /* L has room only while it is made */
 } sinew_kept_factor;
 
 struct sinew_prefactor {

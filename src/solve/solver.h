@@ -10,7 +10,8 @@
  * systems by factors, one that gives the same answers but for round-off.
  *
  * Adding a solver: one file solve_<name>.c, one value in sinew_solver_kind, one line in solver_table.c, one page in
- * docs/solvers/.
+ * docs/solvers/ and its line in index.md there, which says what the tests will ask of it. prepare, release, begin and
+ * iterate are required, all other operations may be left out.
  */
 #ifndef SINEW_SOLVER_H
 #define SINEW_SOLVER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * solver_table.c: the solvers, and what can be asked of the table.
+ * solver_table.c: the solvers, and what can be asked of the table. Adding one is one line here.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,21 +10,22 @@
 #include "energy/registry.h"
 #include "solve/solver.h"
 
-extern const sinew_solver_ops sinew_solver_newton;
-extern const sinew_solver_ops sinew_solver_pd;
-extern const sinew_solver_ops sinew_solver_qn;
-extern const sinew_solver_ops sinew_solver_admm;
-extern const sinew_solver_ops sinew_solver_xpbd;
-extern const sinew_solver_ops sinew_solver_pbd;
-extern const sinew_solver_ops sinew_solver_xpbd_qs;
-extern const sinew_solver_ops sinew_solver_pbng;
+#define SOLVERS(X)                                                                                                     \
+    X(SINEW_SOLVER_NEWTON, newton)                                                                                     \
+    X(SINEW_SOLVER_PD, pd)                                                                                             \
+    X(SINEW_SOLVER_QN, qn)                                                                                             \
+    X(SINEW_SOLVER_ADMM, admm)                                                                                         \
+    X(SINEW_SOLVER_XPBD, xpbd)                                                                                         \
+    X(SINEW_SOLVER_PBD, pbd)                                                                                           \
+    X(SINEW_SOLVER_XPBD_QS, xpbd_qs)                                                                                   \
+    X(SINEW_SOLVER_PBNG, pbng)
 
-static const sinew_solver_ops *const table[SINEW_SOLVER_COUNT] = {
-    [SINEW_SOLVER_NEWTON] = &sinew_solver_newton,   [SINEW_SOLVER_PD] = &sinew_solver_pd,
-    [SINEW_SOLVER_QN] = &sinew_solver_qn,           [SINEW_SOLVER_ADMM] = &sinew_solver_admm,
-    [SINEW_SOLVER_XPBD] = &sinew_solver_xpbd,       [SINEW_SOLVER_PBD] = &sinew_solver_pbd,
-    [SINEW_SOLVER_XPBD_QS] = &sinew_solver_xpbd_qs, [SINEW_SOLVER_PBNG] = &sinew_solver_pbng,
-};
+#define DECLARE(kind, name) extern const sinew_solver_ops sinew_solver_##name;
+#define ENTRY(kind, name)   [kind] = &sinew_solver_##name,
+
+SOLVERS(DECLARE)
+
+static const sinew_solver_ops *const table[SINEW_SOLVER_COUNT] = {SOLVERS(ENTRY)};
 
 const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind)
 {

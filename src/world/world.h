@@ -206,6 +206,18 @@ void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *a
 sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
 void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
+/* Makes the next batch from a store, without targets; then puts the next store and the next batch in their places. */
+sinew_status sinew_energy_build_from(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
+                                     sinew_error *error);
+void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *record);
+/* The record of an energy that takes elements as the def describes them; NULL, with the reason, when it does not. */
+sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, sinew_energy energy,
+                                                     const sinew_energy_def *def, sinew_error *error);
+/* Refuses elements that are not there or come twice. */
+sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
+                                     const int32_t *elements, int32_t count, sinew_error *error);
+/* Gives the elements of a store rest shapes of their own, at first those of the bodies; false without memory. */
+bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);

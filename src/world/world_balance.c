@@ -27,7 +27,7 @@
  *
  * Every line is computed from its own definition: energies by the value kernels, r of the free particles by the
  * objective that the solver minimised, r of pins and grad psi by an evaluation without pins, velocities from the state.
- * What is left over is given as `unaccounted`, and is round-off.
+ * The rest is given as `unaccounted`, and is round-off.
  */
 #include <math.h>
 #include <string.h>

@@ -238,7 +238,24 @@ void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record)
         return;
     sinew_batch_destroy(&world->allocator, record->next_batch);
     record->next_batch = NULL;
+    sinew_energy_store_release(&record->next_store, &world->allocator);
     sinew_energy_work_release(&record->work, &world->allocator);
+}
+
+sinew_status sinew_energy_build_from(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
+                                     sinew_error *error)
+{
+    return build_next(world, record, store, NULL, error);
+}
+
+void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *record)
+{
+    const sinew_energy_store old = record->store;
+    record->store = record->next_store;
+    record->next_store = old;
+    if (!record->batch->transient)
+        sinew_energy_store_release(&record->next_store, &world->allocator);
+    swap_batch(world, record);
 }
 
 /* New elements of an energy that has no targets: made in the next store and batch, then swapped in. */
@@ -248,15 +265,11 @@ static sinew_status replace_elements(sinew_world *world, sinew_energy_record *re
     sinew_status status = sinew_energy_store_fill(&record->next_store, world, def, error);
     if (status == SINEW_OK)
         status = build_next(world, record, &record->next_store, NULL, error);
-    if (status != SINEW_OK)
-        return status;
-    const sinew_energy_store old = record->store;
-    record->store = record->next_store;
-    record->next_store = old;
-    if (!record->batch->transient)
-        sinew_energy_store_release(&record->next_store, &world->allocator);
-    swap_batch(world, record);
-    return SINEW_OK;
+    if (status == SINEW_OK)
+        sinew_energy_take_next_store(world, record);
+    else
+        sinew_energy_drop_next(world, record);
+    return status;
 }
 
 /* The same with targets: a whole new record takes the place of the old one. */
@@ -279,23 +292,34 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
     return SINEW_OK;
 }
 
+sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, sinew_energy energy,
+                                                     const sinew_energy_def *def, sinew_error *error)
+{
+    sinew_energy_record *record = find_energy(world, energy, error);
+    if (!record || check_energy_def(world, def, error) != SINEW_OK)
+        return NULL;
+    const char *name = record->batch->ops->info.name;
+    if (def->kind != record->kind) {
+        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d is %s: it does not take elements of %s", energy.index, name,
+                   sinew_get_energy_info(def->kind)->name);
+        return NULL;
+    }
+    if (def->transient != record->batch->transient) {
+        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it anew",
+                   energy.index, name, record->batch->transient ? "transient" : "fixed");
+        return NULL;
+    }
+    return record;
+}
+
 sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                        sinew_error *error)
 {
-    sinew_energy_record *record = find_energy(world, energy, error);
+    sinew_error own;
+    sinew_error *told = error ? error : &own;
+    sinew_energy_record *record = sinew_energy_check_elements_def(world, energy, def, told);
     if (!record)
-        return SINEW_ERROR_USAGE;
-    sinew_status status = check_energy_def(world, def, error);
-    if (status != SINEW_OK)
-        return status;
-    const char *name = record->batch->ops->info.name;
-    if (def->kind != record->kind)
-        return sinew_fail(error, SINEW_ERROR_USAGE, "energy %d is %s: it does not take elements of %s", energy.index,
-                          name, sinew_get_energy_info(def->kind)->name);
-    if (def->transient != record->batch->transient)
-        return sinew_fail(error, SINEW_ERROR_USAGE,
-                          "energy %d (%s) was added as %s and stays so; remove it and add it anew", energy.index, name,
-                          record->batch->transient ? "transient" : "fixed");
+        return told->status;
     return (record->targets.count > 0 ? replace_record : replace_elements)(world, record, def, error);
 }
 
@@ -307,9 +331,8 @@ int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy
 
 /* ---- Switches -------------------------------------------------------------------------------- */
 
-/* Refuses elements that are not there or come twice. */
-static sinew_status check_elements(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
-                                   const int32_t *elements, int32_t count, sinew_error *error)
+sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
+                                     const int32_t *elements, int32_t count, sinew_error *error)
 {
     const int32_t most = record->batch->element_count;
     const char *name = record->batch->ops->info.name;
@@ -337,7 +360,8 @@ sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const 
     if (!record)
         return SINEW_ERROR_USAGE;
     sinew_batch *batch = record->batch;
-    sinew_status status = elements ? check_elements(world, record, energy.index, elements, count, error) : SINEW_OK;
+    sinew_status status =
+        elements ? sinew_energy_check_list(world, record, energy.index, elements, count, error) : SINEW_OK;
     if (status == SINEW_OK && !sinew_batch_allow_switching(batch, &world->allocator))
         status = sinew_fail_memory(error, "the switches of an energy");
     if (status != SINEW_OK)
@@ -460,11 +484,9 @@ sinew_status sinew_energy_get_parameter(const sinew_world *world, sinew_energy e
     return SINEW_OK;
 }
 
-/* The elements' own rest shapes, at first those of the bodies. */
-static bool own_rest(const sinew_world *world, sinew_energy_record *record)
+bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store)
 {
-    sinew_energy_store *store = &record->store;
-    const int32_t n = record->batch->ops->info.vertex_count;
+    const int32_t n = sinew_get_energy_info(kind)->vertex_count;
     if (store->rest_given)
         return true;
     if (!sinew_make_room(&world->allocator, &store->rest, &store->rest_room, 3 * (size_t)store->count * (size_t)n,
@@ -493,7 +515,7 @@ sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int3
             return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s): the rest shape of element %d is not finite",
                               energy.index, info->name, first + (int32_t)(i / size));
     sinew_real *old = sinew_allocate(&world->allocator, reals, sizeof *old);
-    if (!old || !own_rest(world, record)) {
+    if (!old || !sinew_energy_own_rest(world, record->kind, &record->store)) {
         sinew_release(&world->allocator, old);
         return sinew_fail_memory(error, "the rest shapes of an energy");
     }

@@ -58,6 +58,34 @@ static void test_state(void **state)
         }
 }
 
+/* A state saved while the world cannot be stepped, as nothing holds its particles, is loaded all the same. */
+static void test_held_by_nothing(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.quasistatic = true;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_ADMM);
+    sinew_world *world = make_world(&def);
+    sinew_mesh *mesh = make_beam(2, 1, 1, 2, 1, 1);
+    const sinew_body body = add_mesh(world, mesh, 1000, NULL, NULL);
+    const sinew_energy energy = add_material(world, body, SINEW_ENERGY_COROTATED, 1e6, 0.3);
+    const int32_t held[3] = {0, 3, 6};
+    add_pins(world, body, held, 3, NULL);
+    assert_int_equal(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED, 0);
+    assert_int_equal(sinew_energy_switch(world, energy, NULL, 0, false, &error), SINEW_OK);
+    const size_t size = sinew_world_state_size(world);
+    void *blob = malloc(size);
+    assert_int_equal(sinew_world_state_save(world, blob, size), SINEW_OK);
+    assert_int_not_equal(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED, 0);
+    assert_int_equal(sinew_world_state_load(world, blob, size, &error), SINEW_OK);
+    assert_int_equal(sinew_energy_switch(world, energy, NULL, 0, true, &error), SINEW_OK);
+    assert_int_equal(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED, 0);
+    free(blob);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* The step after a change while the n-th request fails: it says so, and the next one is as if nothing had been. */
@@ -135,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state),
+        cmocka_unit_test(test_held_by_nothing),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_no_requests),
     };

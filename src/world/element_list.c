@@ -73,7 +73,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     const sinew_energy_store *old = s->old, *added = s->added;
     const size_t n = (size_t)info->vertex_count;
     const bool weighted = sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_WEIGHTS;
-    to->body = old->body;
+    to->body = !added || added->body.index == old->body.index ? old->body : (sinew_body){.index = -1};
     to->count = s->kept_count + s->added_count;
     to->by_element = 0;
     to->rest_given = old->rest_given;
@@ -141,6 +141,10 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
     int32_t *kept = sinew_allocate(allocator, (size_t)count, sizeof *kept);
     sinew_status status = kept ? sinew_energy_store_fill(&added, world, def, error)
                                : sinew_fail_memory(error, "the elements of an energy");
+    const int32_t most = INT32_MAX / (32 * record->batch->ops->info.vertex_count);
+    if (status == SINEW_OK && added.count > most - count)
+        status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) would have more than %d elements", energy.index,
+                            record->batch->ops->info.name, most);
     if (status == SINEW_OK && record->store.rest_given && !sinew_energy_own_rest(world, record->kind, &added))
         status = sinew_fail_memory(error, "the elements of an energy");
     for (int32_t i = 0; kept && i < count; i++)

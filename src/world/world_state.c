@@ -324,9 +324,15 @@ static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader
         forget_steps(world);
         return SINEW_OK;
     }
-    sinew_status status = sinew_world_prepare(world, error);
-    if (status != SINEW_OK)
+    const sinew_status status = sinew_world_prepare(world, error);
+    if (status == SINEW_ERROR_MEMORY)
         return status;
+    if (status != SINEW_OK) {
+        /* The world cannot be stepped as it is, as the next step will say. The state may have been saved in it so. */
+        sinew_error_clear(error);
+        forget_steps(world);
+        return SINEW_OK;
+    }
     if (ops->state_load(&world->solve, content + SOLVER_NAME, size - SOLVER_NAME))
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_FORMAT,

@@ -297,7 +297,7 @@ static void check_variants(setup s)
         if (SANITIZED && !v->at_the_same_time)
             continue;
         program_begin(&p, v->pool);
-        const int threads = thread_count();
+        const int threads = thread_count_settled(1 + v->pool);
         s.tasks = (sinew_task_system){v->start, v->finish, &p};
         s.thread_count = v->thread_count;
         if (hash_of(&s) != first)

@@ -71,7 +71,7 @@ function(sinew_add_precision name single)
     list(APPEND objects $<TARGET_OBJECTS:${name}_kernels_generic>)
   endif()
 
-  file(GLOB sources CONFIGURE_DEPENDS ${root}/src/base/*.c ${root}/src/mesh/*.c ${root}/src/objective/*.c
+  file(GLOB sources CONFIGURE_DEPENDS ${root}/src/base/*.c ${root}/src/mesh/*.c ${root}/src/tree/*.c ${root}/src/objective/*.c
        ${root}/src/linear/*.c ${root}/src/solve/*.c ${root}/src/world/*.c ${root}/src/io/*.c ${root}/src/energy/*.c)
   list(FILTER sources EXCLUDE REGEX "/energy_[a-z0-9_]*\\.c$")
   list(APPEND sources ${root}/src/energy/energy_choice.c)
@@ -93,11 +93,21 @@ function(sinew_add_precision name single)
   set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 INSTALL_RPATH_USE_LINK_PATH TRUE)
   set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name})
 
+  # Pictures: a library of its own, which the command and its tests link; the product's library stays free of libpng
+  # and FreeType.
+  file(GLOB render CONFIGURE_DEPENDS ${root}/render/*.c)
+  if(render)
+    add_library(${name}_render STATIC ${render})
+    target_include_directories(${name}_render PUBLIC ${root}/render)
+    target_link_libraries(${name}_render PRIVATE sinew_flags PUBLIC ${name}_static PNG::PNG Freetype::Freetype)
+    target_compile_options(${name}_render PRIVATE -ffp-contract=off)
+  endif()
+
   file(GLOB app CONFIGURE_DEPENDS ${root}/app/*.c ${root}/experiments/*.c)
   if(app)
     add_executable(${name}_command ${app})
     target_include_directories(${name}_command PRIVATE ${root}/experiments)
-    target_link_libraries(${name}_command PRIVATE sinew_flags ${name}_static)
+    target_link_libraries(${name}_command PRIVATE sinew_flags ${name}_static $<TARGET_NAME_IF_EXISTS:${name}_render>)
     string(REPLACE "_" "-" command ${name})
     set_target_properties(${name}_command PROPERTIES OUTPUT_NAME ${command} INSTALL_RPATH_USE_LINK_PATH TRUE)
   endif()

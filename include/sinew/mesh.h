@@ -188,6 +188,46 @@ SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted t
  * NULL) [vertex_count] receives the new index of each old vertex or -1. What was done is in the copy's notes. */
 SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map, sinew_error *error);
 
+/* ---- Filling a surface --------------------------------------------------------------------- */
+
+/* A body of tetrahedra around any surface: a body-centred lattice of which those tets stay that the inside reaches
+ * into. Inside is where the generalised winding number says so: surfaces may be open, cross themselves, be there twice,
+ * be partly turned or in several parts. */
+typedef struct sinew_fill_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    const sinew_mesh *surface; /* its triangles */
+    int32_t cells;             /* lattice cells along the longest side of the surface's box, >= 1. Default 24 */
+    bool conform;              /* boundary vertices move to the surface, and tets that lie outside go. Default false */
+    bool split;                /* parts that share a cell but do not touch get cells of their own. Default true */
+    int32_t thread_count;      /* 0 (default): all; the mesh is the same for any number */
+} sinew_fill_def;
+
+typedef struct sinew_fill_report {
+    double cell;        /* m, side of a lattice cell */
+    double quality_min; /* as in sinew_mesh_report */
+    double quality_mean;
+    double volume;         /* m3, of the tets, each times its filled part */
+    double surface_volume; /* m3, that the surface encloses where it is closed; else what sampling finds inside */
+    bool closed;           /* surface_volume is the surface's own */
+    int32_t parts;         /* pieces of the body that do not hang together */
+    int32_t split_cells;   /* tets that exist more than once, for parts that do not touch */
+    int32_t open_edges;    /* of the surface: used by one triangle */
+    int32_t crowded_edges; /* by three or more */
+    int32_t flipped;       /* triangles oriented against a neighbour */
+    int32_t duplicates;    /* triangles that are there already */
+    int32_t degenerate;    /* triangles without area */
+    int64_t crossings;     /* pairs of triangles that cross */
+} sinew_fill_report;
+
+SINEW_API sinew_fill_def sinew_default_fill_def(void);
+/* NULL on failure: no triangles, a flat surface, nothing inside, more tets than memory or 32 bits hold (the text has
+ * both numbers). report may be NULL. What was odd is in the mesh's notes. */
+SINEW_API sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_report *report, sinew_error *error);
+/* How much of each tet is filled, in (0, 1] [tet_count]: masses and energies of a body count so much of it. NULL: all
+ * of every tet. */
+SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
+
 /* ---- Selections ---------------------------------------------------------------------------- */
 
 typedef enum sinew_region_kind {

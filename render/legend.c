@@ -42,7 +42,7 @@ static void choose_unit(legend *l, const char *unit, double largest)
 legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest)
 {
     legend l = {.colour = snapshot->colour, .class_count = snapshot->class_count};
-    strncpy(l.label, snapshot->label, sizeof l.label - 1);
+    memcpy(l.label, snapshot->label, sizeof l.label);
     choose_unit(&l, snapshot->unit, fmax(fabs(low), fabs(high)));
     l.low = low / l.factor;
     l.high = high / l.factor;

@@ -15,6 +15,7 @@ struct sinew_scene {
     sinew_world *world;
     char *name, *comment, *notes;
     int32_t frames, steps_per_frame;
+    double fps; /* frames a second of simulated time */
     sinew_solver_def solver;
     sinew_real time_step;
 };

@@ -18,7 +18,7 @@
 
 static const sinew_cache_ops *const formats[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = &sinew_cache_pc2,   [SINEW_CACHE_OBJ] = &sinew_cache_obj, [SINEW_CACHE_VTU] = &sinew_cache_vtu,
-    [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv,
+    [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv, [SINEW_CACHE_NPY] = &sinew_cache_npy,
 };
 
 const char *sinew_cache_format_name(sinew_cache_format format)
@@ -42,6 +42,7 @@ sinew_cache_def sinew_default_cache_def(void)
         .name = "cache",
         .format = SINEW_CACHE_PC2,
         .frame_time = (sinew_real)(1.0 / 60.0),
+        .fields_if_any = SINEW_CACHE_USUAL_FIELDS,
     };
 }
 
@@ -110,6 +111,8 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
     cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
     cache->frame_time = (double)def->frame_time;
+    cache->fields = def->fields;
+    cache->fields_if_any = def->fields_if_any;
     cache->particle_count = sinew_world_particle_count(def->world);
     cache->shape_version = sinew_world_shape_version(def->world);
     int length = snprintf(cache->stem, sizeof cache->stem, "%s/%s", def->directory, def->name);

@@ -29,6 +29,7 @@ extern const sinew_cache_ops sinew_cache_obj;
 extern const sinew_cache_ops sinew_cache_vtu;
 extern const sinew_cache_ops sinew_cache_gltf;
 extern const sinew_cache_ops sinew_cache_csv;
+extern const sinew_cache_ops sinew_cache_npy;
 
 /* The shape that viewers draw, in particle indices: the surface triangles of every body that has any, and the edges of
  * the bodies that have nothing else. */
@@ -43,7 +44,7 @@ struct sinew_cache {
     const sinew_cache_ops *ops;
     void *own; /* [ops->own_size] the format's own part */
     sinew_allocator allocator;
-    const sinew_world *world;
+    sinew_world *world;
     char stem[960];      /* directory/name */
     const char *name;    /* the part of `stem` after the directory */
     int32_t expected;    /* frames in the end, 0: not known */
@@ -53,6 +54,7 @@ struct sinew_cache {
     int32_t frame_count; /* frames so far, kept ones included: the coming one is number first + frame_count */
     int32_t synced;      /* frames on the disk */
     double frame_time;   /* s between frames */
+    uint32_t fields, fields_if_any; /* as the def says */
     int32_t particle_count;
     int64_t shape_version; /* of the world when it was opened */
     double time;           /* s, of the world at this frame */

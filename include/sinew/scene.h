@@ -81,6 +81,7 @@ typedef struct sinew_cache_def {
     int32_t kept_frames;   /* > 0: goes on with the files of a cache that was closed, dropped or killed, keeps so many
                               of its frames as they are and cuts off later ones. 0: begins anew */
     bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to go on from */
+    bool bodies;           /* true: bodies are written themselves; else (default) the skins of those that have one */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);

@@ -390,7 +390,8 @@ static const char *open_with(int format)
                                                          [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",
                                                          [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
                                                          [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
-                                                         [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)"};
+                                                         [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)",
+                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)"};
     return texts[format];
 }
 

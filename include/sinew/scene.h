@@ -45,7 +45,7 @@ SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to 
 SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
-SINEW_API double sinew_scene_fps(const sinew_scene *scene); /* frames a second of simulated time */
+SINEW_API double sinew_scene_fps(const sinew_scene *scene);              /* frames a second of simulated time */
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 
@@ -64,7 +64,7 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
     SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
-    SINEW_CACHE_NPY,     /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_NPY, /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
@@ -88,6 +88,8 @@ typedef struct sinew_cache_def {
     int32_t kept_frames;   /* > 0: goes on with the files of a cache that was closed, dropped or killed, keeps so many
                               of its frames as they are and cuts off later ones. 0: begins anew */
     bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to go on from */
+    bool bodies;           /* true: bodies are written themselves; else (default) the skins of those that have one; npy
+                              always writes bodies */
     /* Fields that vtu and npy hold besides velocities, as bits 1 << sinew_field_kind. */
     uint32_t fields;        /* these, or it refuses to open; default none */
     uint32_t fields_if_any; /* these where the world has them; default those of SINEW_CACHE_USUAL_FIELDS */

@@ -23,9 +23,22 @@ static bool is_over_tets(const sinew_world *world, sinew_energy energy)
     return info && info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Why the world does not have the field, NULL where it does. */
-static const char *missing(const sinew_world *world, sinew_field_kind field)
+/* Whether tets of some body are written. */
+static bool shows_tets(const sinew_cache *cache)
 {
+    bool any = false;
+    for (int32_t i = 0; i < cache->body_count; i++) {
+        const sinew_cache_body *of = &cache->bodies[i];
+        any = any ||
+              (of->body.index >= 0 && !of->skin && sinew_mesh_tet_count(sinew_body_mesh(cache->world, of->body)) > 0);
+    }
+    return any;
+}
+
+/* Why the world does not have the field, NULL where it does. */
+static const char *missing(const sinew_cache *cache, sinew_field_kind field)
+{
+    const sinew_world *world = cache->world;
     if (field == SINEW_FIELD_FORCE)
         return NULL;
     if (!sinew_get_field_info(field)->of_elements) {
@@ -33,6 +46,8 @@ static const char *missing(const sinew_world *world, sinew_field_kind field)
         const bool kept = sinew_world_balance(world, &balance, NULL) != SINEW_ERROR_UNSUPPORTED;
         return kept || sinew_world_quasistatic(world) ? NULL : "it keeps no balance: set `balance` of its def or scene";
     }
+    if (cache->skinned && !shows_tets(cache))
+        return "its bodies are written as the surfaces that ride on them: write the bodies themselves";
     for (int32_t i = 0; i < sinew_world_energy_count(world); i++)
         if (is_over_tets(world, sinew_world_energy_at(world, i)))
             return NULL;
@@ -45,7 +60,7 @@ static sinew_status choose(const sinew_cache *cache, uint32_t *chosen, sinew_err
     *chosen = 0;
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const uint32_t bit = 1u << f;
-        const char *reason = missing(cache->world, (sinew_field_kind)f);
+        const char *reason = missing(cache, (sinew_field_kind)f);
         if (!reason)
             *chosen |= (cache->fields | cache->fields_if_any) & bit;
         else if (cache->fields & bit)
@@ -165,8 +180,8 @@ sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_field
     sinew_status status = choose(cache, &chosen, error);
     fields->tet_count = count_tets(cache->world);
     if (status == SINEW_OK && fields->tet_count < 0)
-        status = sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: the bodies have 2^31 tets or more; use pc2",
-                            cache->stem);
+        status =
+            sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: the bodies have 2^31 tets or more; use pc2", cache->stem);
     if (status == SINEW_OK)
         status = make_room(cache, fields, chosen, error);
     if (status != SINEW_OK)
@@ -176,8 +191,7 @@ sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_field
     int32_t most = 0;
     for (int32_t i = 0; i < sinew_world_energy_count(cache->world); i++) {
         const sinew_energy energy = sinew_world_energy_at(cache->world, i);
-        const int32_t count =
-            is_over_tets(cache->world, energy) ? sinew_energy_element_count(cache->world, energy) : 0;
+        const int32_t count = is_over_tets(cache->world, energy) ? sinew_energy_element_count(cache->world, energy) : 0;
         most = count > most ? count : most;
     }
     return grow(cache, fields, most, error);
@@ -239,7 +253,7 @@ static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fi
     const int32_t elements = sinew_energy_element_count(cache->world, energy);
     sinew_status status = grow(cache, fields, elements, error);
     if (status == SINEW_OK)
-        status = sinew_energy_get_elements(cache->world, energy, 0, elements, fields->corners, NULL);
+        status = sinew_energy_get_elements(cache->world, energy, 0, elements, fields->corners, NULL, error);
     if (status != SINEW_OK)
         return status;
     find_tets(fields, place, elements);

@@ -4,7 +4,7 @@
  *
  * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
  * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames, USD, arrays
- * of NumPy. Which of them can be read back: see sinew_replay below.
+ * of NumPy. Which of them can be read back: see sinew_cache_reader below.
  */
 #ifndef SINEW_SCENE_H
 #define SINEW_SCENE_H

@@ -22,14 +22,14 @@ typedef struct sinew_look {
 
 /* The program's defaults, then what the scene says, then the options. False: said. */
 bool sinew_look_read(const sinew_arguments *arguments, const sinew_scene *scene, sinew_look *look);
-/* The camera of a frame, `part` (0 .. 1) of the film's way behind its first. */
-sinew_camera sinew_look_camera(const sinew_look *look, double part);
+/* The camera of a frame, `part` (0 .. 1) of the film's way behind its first. One that goes round keeps its distance. */
+sinew_camera sinew_look_camera(const sinew_look *look, const sinew_survey *survey, double part);
 
 /* ---- Moments --------------------------------------------------------------------------------- */
 
 enum {
     SINEW_PANEL_MAX = 12,
-    SINEW_CAPTION_SIZE = 256
+    SINEW_CAPTION_SIZE = 384
 };
 
 /* One panel at one frame. */
@@ -55,6 +55,7 @@ typedef struct sinew_render {
 
     sinew_run_statistics statistics; /* of the panel that is simulated */
     int64_t failed_step;             /* that became non-finite, 0: none */
+    sinew_step_result failed;        /* of that step */
 
     sinew_cache_reader *cache; /* NULL: simulated */
     sinew_real *q, *v;         /* [3 * points of the cache] */

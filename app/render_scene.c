@@ -127,10 +127,12 @@ static bool take_step(sinew_render *r)
         sinew_usage_error(command, "%s: %s", sinew_scene_name(r->scene), sinew_world_error(world));
         return false;
     }
-    if (result.bits & SINEW_STEP_NOT_FINITE)
+    if (result.bits & SINEW_STEP_NOT_FINITE) {
         r->failed_step = step;
-    else
-        sinew_run_count(&r->statistics, world, step, &result);
+        r->failed = result;
+        return true;
+    }
+    sinew_run_count(&r->statistics, world, step, &result);
     return true;
 }
 
@@ -168,7 +170,7 @@ static int end_early(sinew_render *r)
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene), reached = (r->failed_step - 1) / per_frame;
     sinew_usage_error(command, "%s: step %lld became non-finite; frames end with %lld of %lld; %s",
                       sinew_scene_name(r->scene), (long long)r->failed_step, (long long)reached, (long long)r->last,
-                      sinew_not_finite_advice(sinew_scene_world(r->scene), NULL));
+                      sinew_not_finite_advice(sinew_scene_world(r->scene), &r->failed));
     r->last = reached;
     return SINEW_EXIT_NOT_FINITE;
 }

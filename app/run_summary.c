@@ -2,11 +2,8 @@
  *
  * run_summary.c: what happened in the steps of a run: counted, written to summary.json, carried along in state.bin.
  */
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "metrics.h"
 #include "run.h"
@@ -235,18 +232,8 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
 
 json_t *sinew_run_summary_read(const char *directory, bool *foreign)
 {
-    char path[2200];
-    struct stat facts;
-    snprintf(path, sizeof path, "%s/summary.json", directory);
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    *foreign = file >= 0;
-    if (file < 0)
-        return NULL;
-    json_t *summary = NULL;
-    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size < 64 << 20)
-        summary = json_loadfd(file, 0, NULL);
-    close(file);
-    *foreign = !json_is_integer(json_object_get(summary, "sinew_run"));
+    json_t *summary = sinew_read_summary(directory, foreign);
+    *foreign = *foreign && !json_is_integer(json_object_get(summary, "sinew_run"));
     if (!*foreign)
         return summary;
     json_decref(summary);

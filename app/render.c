@@ -54,7 +54,7 @@ static int print_help(void)
         "or a film (through the program ffmpeg). Needs neither a display nor a graphics card.\n\n");
     sinew_options_print(options, OPTION_COUNT);
     printf("  --precision P          single or double\n\n"
-           "--camera takes words, separated by spaces:\n"
+           "--camera takes words, separated by spaces or semicolons:\n"
            "  fit                              from the front right, far enough to see everything in all frames\n"
            "  AZIMUTH,ELEVATION[,DISTANCE]     from there, in degrees; distance 1 just fits, 1.1 unless given\n"
            "  eye=X,Y,Z target=X,Y,Z           from a place to a place, in m; y is up\n"
@@ -341,7 +341,7 @@ static void print_summary(const drawing *d, const target *t, double simulating, 
     else
         printf("%lld frames of %s", (long long)d->done, sinew_scene_name(r->scene));
     printf(", %dx%d", r->look.picture.width, r->look.picture.height);
-    if (strcmp(t->kind, "png") != 0)
+    if (!t->numbered && strcmp(t->kind, "png") != 0)
         printf(", %.3g frames a second (%.2g of real time)", t->fps, t->fps * r->frame_time);
     if (r->look.picture.samples > 0)
         printf(", %d samples a pixel", r->look.picture.samples);

@@ -112,7 +112,7 @@ static bool read_camera(const char *text, sinew_look *look)
     if (snprintf(words, sizeof words, "%s", text) >= (int)sizeof words || !*text)
         return refuse_camera(*text ? "a text of more than 511 letters" : "");
     char *rest = words;
-    for (char *word; (word = strsep(&rest, " "));)
+    for (char *word; (word = strsep(&rest, " ;"));)
         if (*word && !read_camera_word(word, look, &found))
             return false;
     if (found.eye != found.target || (found.eye && found.fitted)) {

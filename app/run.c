@@ -391,7 +391,8 @@ static const char *open_with(int format)
                                                          [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
                                                          [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
                                                          [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)",
-                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)"};
+                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)",
+                                                         [SINEW_CACHE_USDA] = "%s.usda (USD: Houdini, Maya, Blender)"};
     return texts[format];
 }
 

@@ -64,7 +64,8 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
     SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
-    SINEW_CACHE_NPY, /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_NPY,  /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim a body, positions and velocities as time samples */
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 

@@ -72,9 +72,11 @@ bool sinew_render_open_scene(sinew_render *r, const char *name)
     if (!read_solvers(r) || !sinew_settings_add_options(&r->settings, &r->arguments) || !open_world(r, name))
         return false;
     /* Residuals are kept by worlds that are asked to. */
-    r->settings.balance = r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL;
-    if (r->settings.balance && !open_world(r, name))
-        return false;
+    if (r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL) {
+        sinew_settings_add_text(&r->settings, "balance", "true");
+        if (!open_world(r, name))
+            return false;
+    }
     r->lowest = 0;
     r->highest = sinew_scene_frames(r->scene);
     r->frame_time = (double)sinew_scene_time_step(r->scene) * sinew_scene_steps_per_frame(r->scene);

@@ -353,7 +353,9 @@ static const char *open_with(int format)
                                                          [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",
                                                          [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
                                                          [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
-                                                         [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)"};
+                                                         [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)",
+                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)",
+                                                         [SINEW_CACHE_USDA] = "%s.usda (USD: Houdini, Maya, Blender)"};
     return texts[format];
 }
 

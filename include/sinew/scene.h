@@ -3,8 +3,8 @@
  * sinew/scene.h: scene files in, caches and state files out.
  *
  * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
- * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames. All but the
- * last can be read back.
+ * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames, USD, arrays
+ * of NumPy. All but glTF and USD can be read back.
  */
 #ifndef SINEW_SCENE_H
 #define SINEW_SCENE_H
@@ -30,7 +30,6 @@ typedef struct sinew_scene_def {
     const char *const *settings; /* [setting_count] "key.path=value" in place of what the file says, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
-    bool balance; /* its world keeps what residuals, reactions and sinew_world_balance() need; false unless set */
 } sinew_scene_def;
 
 SINEW_API sinew_scene_def sinew_default_scene_def(void);
@@ -46,6 +45,7 @@ SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to 
 SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
+SINEW_API double sinew_scene_fps(const sinew_scene *scene);              /* frames a second of simulated time */
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 
@@ -75,21 +75,27 @@ typedef struct sinew_cache sinew_cache;
 typedef enum sinew_cache_format {
     SINEW_CACHE_PC2 = 0, /* <name>.pc2 of all particles + <name>.obj, the surface at the first frame   */
     SINEW_CACHE_OBJ,     /* <name>.0000.obj ... one surface a frame                                    */
-    SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities       */
+    SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
     SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
+    SINEW_CACHE_NPY,  /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim a body, positions and velocities as time samples */
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
 SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "pc2" ... */
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
+/* What people colour solids by. */
+#define SINEW_CACHE_USUAL_FIELDS                                                                                       \
+    (1u << SINEW_FIELD_DETERMINANT | 1u << SINEW_FIELD_VON_MISES | 1u << SINEW_FIELD_ENERGY)
+
 typedef struct sinew_cache_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    const sinew_world *world; /* must outlive the cache */
-    const char *directory;    /* exists */
-    const char *name;         /* of the files, without ending */
+    sinew_world *world;    /* must outlive the cache; its state stays as it is */
+    const char *directory; /* exists */
+    const char *name;      /* of the files, without ending */
     sinew_cache_format format;
     int32_t frame_count;   /* how many frames it is to hold in the end, where known; 0: not known */
     sinew_real frame_time; /* s between frames */
@@ -97,6 +103,11 @@ typedef struct sinew_cache_def {
     int32_t kept_frames;   /* > 0: goes on with the files of a cache that was closed, dropped or killed, keeps so many
                               of its frames as they are and cuts off later ones. 0: begins anew */
     bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to go on from */
+    bool bodies;           /* true: bodies are written themselves; else (default) the skins of those that have one; npy
+                              always writes bodies */
+    /* Fields that vtu and npy hold besides velocities, as bits 1 << sinew_field_kind. */
+    uint32_t fields;        /* these, or it refuses to open; default none */
+    uint32_t fields_if_any; /* these where the world has them; default those of SINEW_CACHE_USUAL_FIELDS */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);

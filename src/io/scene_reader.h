@@ -15,6 +15,7 @@ struct sinew_scene {
     sinew_world *world;
     char *name, *comment, *notes;
     int32_t frames, steps_per_frame;
+    double fps; /* frames a second of simulated time */
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
@@ -26,7 +27,6 @@ typedef struct sinew_reader {
     sinew_tree tree;
     sinew_error *error; /* never NULL */
     const char *path;   /* of the scene file; what it names is relative to its folder */
-    bool balance;       /* as the def asks */
     sinew_scene *scene;
 } sinew_reader;
 

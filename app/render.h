@@ -11,6 +11,7 @@
 #include "picture.h"
 #include "run.h"
 #include "settings.h"
+#include "sinew/skin.h"
 
 /* ---- How it is to look (render_look.c) ------------------------------------------------------- */
 
@@ -58,6 +59,8 @@ typedef struct sinew_render {
     sinew_step_result failed;        /* of that step */
 
     sinew_cache_reader *cache; /* NULL: simulated */
+    bool whole_bodies;         /* the cache holds particles, even where surfaces ride on bodies */
+    sinew_world *shell;        /* of the surfaces that the cache holds; NULL: it holds particles */
     sinew_real *q, *v;         /* [3 * points of the cache] */
 
     sinew_survey survey;

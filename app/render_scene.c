@@ -79,7 +79,7 @@ bool sinew_render_open_scene(sinew_render *r, const char *name)
     }
     r->lowest = 0;
     r->highest = sinew_scene_frames(r->scene);
-    r->frame_time = (double)sinew_scene_time_step(r->scene) * sinew_scene_steps_per_frame(r->scene);
+    r->frame_time = 1 / sinew_scene_fps(r->scene);
     return true;
 }
 

@@ -11,7 +11,8 @@ enum {
     FIRST = 3 /* number of the first frame */
 };
 
-static const sinew_cache_format readable[] = {SINEW_CACHE_PC2, SINEW_CACHE_CSV, SINEW_CACHE_OBJ, SINEW_CACHE_VTU};
+static const sinew_cache_format readable[] = {SINEW_CACHE_PC2, SINEW_CACHE_CSV, SINEW_CACHE_OBJ, SINEW_CACHE_VTU,
+                                              SINEW_CACHE_NPY};
 enum {
     READABLE = sizeof readable / sizeof readable[0]
 };
@@ -45,9 +46,11 @@ static void assert_near(double found, double expected, double tolerance, const c
         fail_msg("%s: %.17g is not %.17g within %g", what, found, expected, tolerance);
 }
 
-/* Positions to the bit (pc2: as floats); velocities to the bit in csv, elsewhere the difference of the formula. */
+/* Positions to the bit (pc2: as floats); velocities to the bit in csv and npy, elsewhere the difference of the formula.
+ */
 static void check_frame(sinew_cache_reader *reader, sinew_cache_format format, int frame)
 {
+    const bool exact = format == SINEW_CACHE_CSV || format == SINEW_CACHE_NPY; /* velocities */
     sinew_real q[3 * particles], v[3 * particles];
     sinew_error error = {0};
     if (sinew_cache_reader_frame(reader, FIRST + frame, q, v, &error) != SINEW_OK)
@@ -62,10 +65,10 @@ static void check_frame(sinew_cache_reader *reader, sinew_cache_format format, i
             before = (sinew_real)(float)before;
             after = (sinew_real)(float)after;
         }
-        if (format != SINEW_CACHE_CSV)
+        if (!exact)
             velocity = ((double)after - (double)before) / (double)(sinew_real)0.04;
         assert_near((double)q[i], (double)expected, 0, "position");
-        assert_near((double)v[i], velocity, format == SINEW_CACHE_CSV ? 0 : 1e-6 * (1 + fabs(velocity)), "velocity");
+        assert_near((double)v[i], velocity, exact ? 0 : 1e-6 * (1 + fabs(velocity)), "velocity");
     }
 }
 
@@ -169,7 +172,8 @@ static void files_cut_short(void **state)
 static void damaged_files(void **state)
 {
     (void)state;
-    static const char *const names[READABLE] = {"run.pc2", "run.csv", "run.0004.obj", "run.0003.vtu"};
+    static const char *const names[READABLE] = {"run.pc2", "run.csv", "run.0004.obj", "run.0003.vtu",
+                                                "run.positions.npy"};
     random_cases r = random_cases_begin("damaged caches", 200, 20000);
     int refused = 0;
     for (int32_t i = 0; i < r.count; i++) {

@@ -164,7 +164,7 @@ static void caches_give_the_picture_of_the_scene(void **state)
     static const struct {
         const char *format;
         double tolerance;
-    } formats[] = {{"csv", 0}, {"vtu", 0}, {"obj", 0}, {"pc2", 0.5}};
+    } formats[] = {{"npy", 0}, {"csv", 0}, {"vtu", 0}, {"obj", 0}, {"pc2", 0.5}};
     render("twist " SMALL "--frame 3 --frames 6 --colour speed --range 0:2 --camera 20,20 --out scene.png", 0);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char words[256];
@@ -231,7 +231,7 @@ static void caches_that_do_not_fit(void **state)
     remove_files("bare");
     o = sinew("run twist --frames 1 --out bare --quiet --format gltf --overwrite");
     expect(&o, 0, "run --format gltf");
-    refused("bare " SMALL "--out fits.png", "holds no finished cache twist.csv, .vtu, .obj or .pc2");
+    refused("bare " SMALL "--out fits.png", "holds no finished cache twist.npy, .csv, .vtu, .obj or .pc2");
 }
 
 /* ---- Refusals ---------------------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ typedef struct sinew_cache_reader_def {
     sinew_allocator allocator;
     const char *directory;
     const char *name;          /* of the files, without ending */
-    sinew_cache_format format; /* pc2, csv, obj or vtu; glTF is written for other programs only */
+    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; others are written for other programs only */
     sinew_real frame_time;     /* s between frames, for velocities where the format has none */
     int32_t first_frame;       /* number of the first frame, as it was written */
 } sinew_cache_reader_def;

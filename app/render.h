@@ -11,6 +11,7 @@
 #include "picture.h"
 #include "run.h"
 #include "settings.h"
+#include "sinew/skin.h"
 
 /* ---- How it is to look (render_look.c) ------------------------------------------------------- */
 
@@ -22,14 +23,14 @@ typedef struct sinew_look {
 
 /* The program's defaults, then what the scene says, then the options. False: said. */
 bool sinew_look_read(const sinew_arguments *arguments, const sinew_scene *scene, sinew_look *look);
-/* The camera of a frame, `part` (0 .. 1) of the film's way behind its first. */
-sinew_camera sinew_look_camera(const sinew_look *look, double part);
+/* The camera of a frame, `part` (0 .. 1) of the film's way behind its first. One that goes round keeps its distance. */
+sinew_camera sinew_look_camera(const sinew_look *look, const sinew_survey *survey, double part);
 
 /* ---- Moments --------------------------------------------------------------------------------- */
 
 enum {
     SINEW_PANEL_MAX = 12,
-    SINEW_CAPTION_SIZE = 256
+    SINEW_CAPTION_SIZE = 384
 };
 
 /* One panel at one frame. */
@@ -55,8 +56,11 @@ typedef struct sinew_render {
 
     sinew_run_statistics statistics; /* of the panel that is simulated */
     int64_t failed_step;             /* that became non-finite, 0: none */
+    sinew_step_result failed;        /* of that step */
 
     sinew_cache_reader *cache; /* NULL: simulated */
+    bool whole_bodies;         /* the cache holds particles, even where surfaces ride on bodies */
+    sinew_world *shell;        /* of the surfaces that the cache holds; NULL: it holds particles */
     sinew_real *q, *v;         /* [3 * points of the cache] */
 
     sinew_survey survey;

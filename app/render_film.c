@@ -102,9 +102,10 @@ bool sinew_film_open(sinew_film *film, const char *path, const char *kind, int32
     snprintf(size, sizeof size, "%dx%d", (int)width, (int)height);
     snprintf(rate, sizeof rate, "%.9g", fps);
     count = add_words(arguments, count,
-                      (const char *const[]){"ffmpeg", "-hide_banner", "-loglevel", "error", "-nostats", "-y", "-f",
-                                            "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-framerate", rate, "-i", "-",
-                                            "-an", "-fflags", "+bitexact", NULL});
+                      (const char *const[]){"ffmpeg", "-hide_banner", "-loglevel",  "error",     "-nostats",
+                                            "-y",     "-f",           "rawvideo",   "-pix_fmt",  "rgb24",
+                                            "-s",     size,           "-framerate", rate,        "-i",
+                                            "-",      "-an",          "-fflags",    "+bitexact", NULL});
     count = add_words(arguments, count, encoding->words);
     add_words(arguments, count, (const char *const[]){file, NULL});
     /* A reader that is gone is told by write(), not by a signal. */

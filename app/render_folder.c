@@ -61,6 +61,7 @@ static const struct known_cache {
     const char *ending;
     bool sequence;
 } known_caches[] = {
+    {SINEW_CACHE_NPY, "positions.npy", false},
     {SINEW_CACHE_CSV, "csv", false},
     {SINEW_CACHE_VTU, "vtu", true},
     {SINEW_CACHE_OBJ, "obj", true},
@@ -88,16 +89,18 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
     const int64_t first = json_integer_value(json_object_get(summary, "first_frame"));
     const struct known_cache *known = find_cache(directory, name, first);
     if (!known) {
-        sinew_usage_error(command,
-                          "%s: holds no finished cache %s.csv, .vtu, .obj or .pc2 (its run is %s); give `sinew run` "
-                          "--format pc2, or render the scene",
-                          directory, name, sinew_run_summary_text(summary, "status"));
+        sinew_usage_error(
+            command,
+            "%s: holds no finished cache %s.npy, .csv, .vtu, .obj or .pc2 (its run is %s); give `sinew run` "
+            "--format pc2, or render the scene",
+            directory, name, sinew_run_summary_text(summary, "status"));
         return false;
     }
     sinew_cache_reader_def def = sinew_default_cache_reader_def();
     def.directory = directory;
     def.name = name;
     def.format = known->format;
+    r->whole_bodies = known->format == SINEW_CACHE_NPY;
     def.first_frame = first >= 0 && first < INT32_MAX ? (int32_t)first : 0;
     def.frame_time = (sinew_real)r->frame_time;
     r->cache = sinew_cache_reader_open(&def, &r->error);
@@ -106,16 +109,83 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
     return r->cache != NULL;
 }
 
-static bool check_points(const sinew_render *r)
+/* ---- Surfaces that ride ------------------------------------------------------------------------ */
+
+/* Points that a cache holds where bodies have skins: those of the skins, else of the bodies. */
+static int64_t count_shown(const sinew_world *world, bool *skinned)
 {
+    int64_t count = 0;
+    *skinned = false;
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
+        const sinew_body body = sinew_world_body_at(world, i);
+        const sinew_skin *skin = body.index >= 0 ? sinew_body_skin(world, body) : NULL;
+        *skinned = *skinned || skin;
+        if (body.index >= 0)
+            count += skin ? sinew_skin_vertex_count(skin) : sinew_mesh_vertex_count(sinew_body_mesh(world, body));
+    }
+    return count;
+}
+
+/* A body whose vertices are the points of the cache, and which rides on itself so that its materials stay. */
+static bool add_shell(sinew_render *r, const sinew_skin *skin, const sinew_mesh *mesh)
+{
+    const int32_t count = sinew_mesh_vertex_count(mesh);
+    sinew_body_def def = sinew_default_body_def();
+    sinew_real *masses = malloc(((size_t)count + 1) * sizeof *masses);
+    for (int32_t i = 0; masses && i < count; i++)
+        masses[i] = 1; /* nothing moves by itself here */
+    def.mesh = mesh;
+    def.masses = masses;
+    const sinew_body body = masses ? sinew_world_add_body(r->shell, &def, &r->error) : (sinew_body){.index = -1};
+    sinew_ride_def ride = sinew_default_ride_def();
+    ride.skin = skin;
+    free(masses);
+    return body.index >= 0 && (!skin || sinew_body_set_skin(r->shell, body, &ride, &r->error) == SINEW_OK);
+}
+
+/* A world of what the cache shows, for caches that hold surfaces in place of the bodies below them. */
+static bool make_shell(sinew_render *r)
+{
+    const sinew_world *world = sinew_scene_world(r->scene);
+    const sinew_world_def def = sinew_default_world_def();
+    r->shell = sinew_world_create(&def, &r->error);
+    bool good = r->shell != NULL;
+    for (int32_t i = 0; i < sinew_world_body_count(world) && good; i++) {
+        const sinew_body body = sinew_world_body_at(world, i);
+        const sinew_skin *skin = sinew_body_skin(world, body);
+        good = add_shell(r, skin, skin ? sinew_skin_mesh(skin) : sinew_body_mesh(world, body));
+    }
+    if (!good)
+        sinew_usage_error(command, "%s: %s", sinew_cache_reader_path(r->cache), r->error.text);
+    return good;
+}
+
+/* Whether the cache fits the scene: particles, or the points of surfaces. */
+static bool check_points(sinew_render *r, const char *file)
+{
+    bool skinned;
+    const sinew_world *world = sinew_scene_world(r->scene);
     const int32_t points = sinew_cache_reader_point_count(r->cache);
-    const int32_t particles = sinew_world_particle_count(sinew_scene_world(r->scene));
+    const int32_t particles = sinew_world_particle_count(world);
+    const int64_t shown = count_shown(world, &skinned);
+    const sinew_colour_kind colour = r->look.snapshot.colour;
+    if (skinned && points == shown && !r->whole_bodies) {
+        if (colour == SINEW_COLOUR_BODY || colour == SINEW_COLOUR_SPEED)
+            return make_shell(r);
+        sinew_usage_error(
+            command,
+            "--colour %s: %s holds the surfaces that ride on the bodies, not the bodies; render the scene "
+            "%s instead, or run it with --format npy",
+            sinew_colour_name(colour), sinew_cache_reader_path(r->cache), file);
+        return false;
+    }
     if (points == particles)
         return true;
     sinew_usage_error(command,
-                      "%s: has %d points a frame, the scene %s has %d particles; the scene has changed since: run it "
-                      "again, or render the scene",
-                      sinew_cache_reader_path(r->cache), points, sinew_scene_name(r->scene), particles);
+                      "%s: has %d points a frame, the scene %s has %lld %s; the scene has changed since: run it again, "
+                      "or render the scene",
+                      sinew_cache_reader_path(r->cache), points, sinew_scene_name(r->scene),
+                      skinned ? (long long)shown : (long long)particles, skinned ? "points" : "particles");
     return false;
 }
 
@@ -140,8 +210,8 @@ static bool open_run(sinew_render *r, const char *directory, const json_t *summa
         return false;
     }
     r->panel_count = 1;
-    r->frame_time = (double)sinew_scene_time_step(r->scene) * sinew_scene_steps_per_frame(r->scene);
-    if (!open_cache(r, directory, summary) || !check_points(r))
+    r->frame_time = 1 / sinew_scene_fps(r->scene);
+    if (!open_cache(r, directory, summary) || !check_points(r, file))
         return false;
     r->lowest = json_integer_value(json_object_get(summary, "first_frame"));
     r->highest = r->lowest + sinew_cache_reader_frame_count(r->cache) - 1;
@@ -176,7 +246,7 @@ bool sinew_render_open_folder(sinew_render *r, const char *directory)
 
 sinew_snapshot *sinew_render_take(sinew_render *r, int64_t frame)
 {
-    sinew_world *world = sinew_scene_world(r->scene);
+    sinew_world *world = r->shell ? r->shell : sinew_scene_world(r->scene);
     const int32_t count = sinew_cache_reader_point_count(r->cache);
     if (sinew_cache_reader_frame(r->cache, (int32_t)frame, r->q, r->v, &r->error) != SINEW_OK) {
         sinew_usage_error(command, "%s", r->error.text);
@@ -213,5 +283,6 @@ void sinew_render_free_sources(sinew_render *r)
     free(r->q);
     free(r->v);
     sinew_cache_reader_close(r->cache);
+    sinew_world_destroy(r->shell);
     sinew_scene_destroy(r->scene);
 }

@@ -52,10 +52,11 @@ typedef struct camera_words {
 
 static bool refuse_camera(const char *word)
 {
-    sinew_usage_error(command,
-                      "--camera: \"%s\" is none of fit, AZIMUTH,ELEVATION[,DISTANCE] (degrees), eye=X,Y,Z, target=X,Y,Z, "
-                      "angle=DEGREES, orbit[=TURNS]",
-                      word);
+    sinew_usage_error(
+        command,
+        "--camera: \"%s\" is none of fit, AZIMUTH,ELEVATION[,DISTANCE] (degrees), eye=X,Y,Z, target=X,Y,Z, "
+        "angle=DEGREES, orbit[=TURNS]",
+        word);
     return false;
 }
 
@@ -111,14 +112,13 @@ static bool read_camera(const char *text, sinew_look *look)
     if (snprintf(words, sizeof words, "%s", text) >= (int)sizeof words || !*text)
         return refuse_camera(*text ? "a text of more than 511 letters" : "");
     char *rest = words;
-    for (char *word; (word = strsep(&rest, " "));)
+    for (char *word; (word = strsep(&rest, " ;"));)
         if (*word && !read_camera_word(word, look, &found))
             return false;
     if (found.eye != found.target || (found.eye && found.fitted)) {
         sinew_usage_error(command, "--camera %s: %s", text,
-                          found.eye != found.target
-                              ? "eye=X,Y,Z and target=X,Y,Z go together"
-                              : "is both fitted and placed; give a direction, or eye and target");
+                          found.eye != found.target ? "eye=X,Y,Z and target=X,Y,Z go together"
+                                                    : "is both fitted and placed; give a direction, or eye and target");
         return false;
     }
     if (found.eye && !(distance_of(camera->eye, camera->target) > 0)) {
@@ -129,12 +129,31 @@ static bool read_camera(const char *text, sinew_look *look)
     return true;
 }
 
-sinew_camera sinew_look_camera(const sinew_look *look, double part)
+/* A camera that goes round everything at one distance: that of a ball around all that is drawn. */
+static void place_camera(const sinew_survey *survey, double aspect, sinew_camera *camera)
+{
+    double radius = 0;
+    for (int i = 0; i < 3; i++)
+        camera->target[i] = (survey->bounds[i] + survey->bounds[i + 3]) / 2;
+    for (int i = 0; i < SINEW_SURVEY_EXTREMES; i++)
+        radius = fmax(radius, distance_of(survey->extremes[i], camera->target));
+    const double half = atan(tan(camera->angle / 2) * fmin(1, aspect));
+    const double far = camera->distance * fmax(radius, 1e-12) / sin(half);
+    camera->given = true;
+    camera->eye[0] = camera->target[0] + far * cos(camera->elevation) * sin(camera->azimuth);
+    camera->eye[1] = camera->target[1] + far * sin(camera->elevation);
+    camera->eye[2] = camera->target[2] + far * cos(camera->elevation) * cos(camera->azimuth);
+}
+
+sinew_camera sinew_look_camera(const sinew_look *look, const sinew_survey *survey, double part)
 {
     sinew_camera camera = look->picture.camera;
+    if (look->orbit == 0)
+        return camera;
+    if (!camera.given)
+        place_camera(survey, (double)look->picture.width / look->picture.height, &camera);
     const double turn = 360 * degree * look->orbit * part;
     const double x = camera.eye[0] - camera.target[0], z = camera.eye[2] - camera.target[2];
-    camera.azimuth += turn;
     camera.eye[0] = camera.target[0] + cos(turn) * x + sin(turn) * z;
     camera.eye[2] = camera.target[2] - sin(turn) * x + cos(turn) * z;
     return camera;
@@ -149,9 +168,10 @@ static bool read_colour(const char *name, sinew_look *look)
     if (!name || !*name)
         return true;
     look->snapshot.colour = sinew_colour_by_name(name);
-    if (look->snapshot.colour != SINEW_COLOUR_COUNT)
+    if (look->snapshot.colour < SINEW_COLOUR_GIVEN)
         return true;
-    for (; count < SINEW_COLOUR_COUNT; count++)
+    /* Values of a program's own cannot be named here. */
+    for (; count < SINEW_COLOUR_GIVEN; count++)
         names[count] = sinew_colour_name((sinew_colour_kind)count);
     const char *nearest = sinew_nearest_name(name, names, count);
     if (nearest)

@@ -72,12 +72,14 @@ bool sinew_render_open_scene(sinew_render *r, const char *name)
     if (!read_solvers(r) || !sinew_settings_add_options(&r->settings, &r->arguments) || !open_world(r, name))
         return false;
     /* Residuals are kept by worlds that are asked to. */
-    r->settings.balance = r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL;
-    if (r->settings.balance && !open_world(r, name))
-        return false;
+    if (r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL) {
+        sinew_settings_add_text(&r->settings, "balance", "true");
+        if (!open_world(r, name))
+            return false;
+    }
     r->lowest = 0;
     r->highest = sinew_scene_frames(r->scene);
-    r->frame_time = (double)sinew_scene_time_step(r->scene) * sinew_scene_steps_per_frame(r->scene);
+    r->frame_time = 1 / sinew_scene_fps(r->scene);
     return true;
 }
 
@@ -127,10 +129,12 @@ static bool take_step(sinew_render *r)
         sinew_usage_error(command, "%s: %s", sinew_scene_name(r->scene), sinew_world_error(world));
         return false;
     }
-    if (result.bits & SINEW_STEP_NOT_FINITE)
+    if (result.bits & SINEW_STEP_NOT_FINITE) {
         r->failed_step = step;
-    else
-        sinew_run_count(&r->statistics, world, step, &result);
+        r->failed = result;
+        return true;
+    }
+    sinew_run_count(&r->statistics, world, step, &result);
     return true;
 }
 
@@ -168,7 +172,7 @@ static int end_early(sinew_render *r)
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene), reached = (r->failed_step - 1) / per_frame;
     sinew_usage_error(command, "%s: step %lld became non-finite; frames end with %lld of %lld; %s",
                       sinew_scene_name(r->scene), (long long)r->failed_step, (long long)reached, (long long)r->last,
-                      sinew_not_finite_advice(sinew_scene_world(r->scene), NULL));
+                      sinew_not_finite_advice(sinew_scene_world(r->scene), &r->failed));
     r->last = reached;
     return SINEW_EXIT_NOT_FINITE;
 }

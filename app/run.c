@@ -259,7 +259,8 @@ static bool choose_folder(sinew_run *r, const origin *o)
 static bool open_scene(sinew_run *r, const char *name)
 {
     char path[4096];
-    r->scene = sinew_settings_add_options(&r->settings, &r->arguments) ? sinew_open_scene(command, name, &r->settings) : NULL;
+    r->scene =
+        sinew_settings_add_options(&r->settings, &r->arguments) ? sinew_open_scene(command, name, &r->settings) : NULL;
     if (!r->scene)
         return false;
     r->scene_file = sinew_find_scene(name, path, sizeof path) ? realpath(path, NULL) : NULL;
@@ -353,7 +354,8 @@ static const char *open_with(int format)
                                                          [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
                                                          [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
                                                          [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)",
-                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)"};
+                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)",
+                                                         [SINEW_CACHE_USDA] = "%s.usda (USD: Houdini, Maya, Blender)"};
     return texts[format];
 }
 

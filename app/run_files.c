@@ -44,6 +44,7 @@ static const struct format_files {
     [SINEW_CACHE_VTU] = {{".pvd"}, "vtu"},
     [SINEW_CACHE_GLTF] = {{".glb"}, NULL},
     [SINEW_CACHE_CSV] = {{".csv"}, NULL},
+    [SINEW_CACHE_USDA] = {{".usda"}, NULL},
     [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
                           ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
                           ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy", ".skin_vertices.npy",
@@ -120,7 +121,9 @@ static bool is_listed(const json_t *files, const char *name, bool any)
     size_t length = strlen(name);
     if (length > 8 && strcmp(name + length - 8, ".partial") == 0)
         length -= 8;
-    if (name[length] && length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0)
+    /* Frames on their way into a file that is written at the end. */
+    if (name[length] && ((length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0) ||
+                         (length > 9 && strncmp(name + length - 9, ".usda.bin", 9) == 0)))
         length -= 4;
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *file = json_array_get(files, i);

@@ -254,8 +254,8 @@ static json_t *seconds_json(const sinew_run *r)
                      r->gap_seconds);
 }
 
-/* The scene as it can be opened again, for those who play the caches: its file and the settings on top of it. Threads are
- * left out, as no result depends on them. Null where the path or a setting is not UTF-8. */
+/* The scene as it can be opened again, for those who play the caches: its file and the settings on top of it. Threads
+ * are left out, as no result depends on them. Null where the path or a setting is not UTF-8. */
 static json_t *origin_json(const sinew_run *r)
 {
     json_t *settings = json_array();

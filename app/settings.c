@@ -91,7 +91,6 @@ sinew_scene *sinew_open_scene(const char *command, const char *name, const sinew
     def.path = path;
     def.settings = settings->texts;
     def.setting_count = settings->count;
-    def.balance = settings->balance;
     sinew_scene *scene = sinew_scene_read(&def, &error);
     if (!scene)
         sinew_usage_error(command, "%s", error.text);

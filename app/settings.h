@@ -18,7 +18,6 @@ typedef struct sinew_settings {
     int32_t count;
     char made[SINEW_SETTING_MADE_MAX][128]; /* those that other options stand for */
     int32_t made_count;
-    bool balance; /* the world is to know residuals and reactions of its steps */
 } sinew_settings;
 
 void sinew_settings_add_text(sinew_settings *settings, const char *key, const char *value);

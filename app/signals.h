@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* From now on a signal is noted while the command is guarded, else it ends the program at once; so does a second one. */
+/* From now on a signal is noted while the command is guarded, else it ends the program at once; so does a second one.
+ */
 void sinew_watch_signals(void);
 /* While files are being written: a signal is to end the command at the next good place. */
 void sinew_guard_signals(bool guarded);

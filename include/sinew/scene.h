@@ -4,7 +4,7 @@
  *
  * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
  * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames, USD, arrays
- * of NumPy. Which of them can be read back: see sinew_cache_reader below.
+ * of NumPy. All but glTF and USD can be read back.
  */
 #ifndef SINEW_SCENE_H
 #define SINEW_SCENE_H
@@ -30,7 +30,6 @@ typedef struct sinew_scene_def {
     const char *const *settings; /* [setting_count] "key.path=value" in place of what the file says, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
-    bool balance; /* its world keeps what residuals, reactions and sinew_world_balance() need; false unless set */
 } sinew_scene_def;
 
 SINEW_API sinew_scene_def sinew_default_scene_def(void);
@@ -79,7 +78,8 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
     SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
-    SINEW_CACHE_NPY, /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_NPY,  /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim a body, positions and velocities as time samples */
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
@@ -130,7 +130,7 @@ typedef struct sinew_cache_reader_def {
     sinew_allocator allocator;
     const char *directory;
     const char *name;          /* of the files, without ending */
-    sinew_cache_format format; /* pc2, csv, obj or vtu; glTF is written for other programs only */
+    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; others are written for other programs only */
     sinew_real frame_time;     /* s between frames, for velocities where the format has none */
     int32_t first_frame;       /* number of the first frame, as it was written */
 } sinew_cache_reader_def;

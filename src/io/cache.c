@@ -19,6 +19,7 @@
 static const sinew_cache_ops *const formats[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = &sinew_cache_pc2,   [SINEW_CACHE_OBJ] = &sinew_cache_obj, [SINEW_CACHE_VTU] = &sinew_cache_vtu,
     [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv, [SINEW_CACHE_NPY] = &sinew_cache_npy,
+    [SINEW_CACHE_USDA] = &sinew_cache_usda,
 };
 
 const char *sinew_cache_format_name(sinew_cache_format format)

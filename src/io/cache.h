@@ -36,6 +36,7 @@ extern const sinew_cache_ops sinew_cache_vtu;
 extern const sinew_cache_ops sinew_cache_gltf;
 extern const sinew_cache_ops sinew_cache_csv;
 extern const sinew_cache_ops sinew_cache_npy;
+extern const sinew_cache_ops sinew_cache_usda;
 
 /* The shape that viewers draw, in numbers of points: the faces of every body that has any (of its skin, else of its
  * surface), and the edges of the bodies that have nothing else. Names and texture coordinates are those of skins, of

@@ -92,10 +92,9 @@ const sinew_cache_reader_ops sinew_cache_reader_vtu = {
 /* ---- Whatever the format ----------------------------------------------------------------------- */
 
 static const sinew_cache_reader_ops *const formats[SINEW_CACHE_COUNT] = {
-    [SINEW_CACHE_PC2] = &sinew_cache_reader_pc2,
-    [SINEW_CACHE_OBJ] = &sinew_cache_reader_obj,
-    [SINEW_CACHE_VTU] = &sinew_cache_reader_vtu,
-    [SINEW_CACHE_CSV] = &sinew_cache_reader_csv,
+    [SINEW_CACHE_PC2] = &sinew_cache_reader_pc2, [SINEW_CACHE_OBJ] = &sinew_cache_reader_obj,
+    [SINEW_CACHE_VTU] = &sinew_cache_reader_vtu, [SINEW_CACHE_CSV] = &sinew_cache_reader_csv,
+    [SINEW_CACHE_NPY] = &sinew_cache_reader_npy,
 };
 
 sinew_cache_reader_def sinew_default_cache_reader_def(void)
@@ -119,8 +118,8 @@ static sinew_status check_def(const sinew_cache_reader_def *def, sinew_error *er
                           (int)def->format);
     if (!formats[def->format])
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                          "%s/%s: %s is written for other programs and not read back; use pc2 or csv", def->directory,
-                          def->name, sinew_cache_format_name(def->format));
+                          "%s/%s: %s is written for other programs and not read back; use pc2, npy or csv",
+                          def->directory, def->name, sinew_cache_format_name(def->format));
     if (!(def->frame_time > 0) || !isfinite(def->frame_time) || def->first_frame < 0)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "cache reader %s: frame_time is %g s and first_frame %d; the one must be greater than 0, the "

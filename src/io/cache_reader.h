@@ -20,6 +20,7 @@ typedef struct sinew_cache_reader_ops {
 
 extern const sinew_cache_reader_ops sinew_cache_reader_pc2;
 extern const sinew_cache_reader_ops sinew_cache_reader_csv;
+extern const sinew_cache_reader_ops sinew_cache_reader_npy;
 extern const sinew_cache_reader_ops sinew_cache_reader_obj;
 extern const sinew_cache_reader_ops sinew_cache_reader_vtu;
 

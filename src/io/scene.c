@@ -145,7 +145,7 @@ static bool create_world(sinew_reader *reader)
     if (damping)
         def.damping = (sinew_real)sinew_node_number(damping);
     def.quasistatic = quasistatic && json_is_true(quasistatic->value);
-    def.balance = reader->balance || (balance && json_is_true(balance->value));
+    def.balance = balance && json_is_true(balance->value);
     def.load_steps = integer_or(sinew_node_get(root, "load_steps"), 0);
     def.thread_count = integer_or(sinew_node_get(root, "threads"), 0);
     read_solver(sinew_node_get(root, "solver"), &def.solver);
@@ -190,7 +190,6 @@ static sinew_scene *parse_scene(const char *text, size_t size, const sinew_scene
     sinew_error own;
     sinew_reader reader = {.allocator = sinew_allocator_or_system(&def->allocator), .error = error ? error : &own};
     reader.path = def->path ? def->path : "scene";
-    reader.balance = def->balance;
     reader.tree = (sinew_tree){.allocator = reader.allocator, .path = reader.path, .error = reader.error};
     sinew_error_clear(reader.error);
     if (size > largest_scene) {

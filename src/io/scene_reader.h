@@ -27,7 +27,6 @@ typedef struct sinew_reader {
     sinew_tree tree;
     sinew_error *error; /* never NULL */
     const char *path;   /* of the scene file; what it names is relative to its folder */
-    bool balance;       /* as the def asks */
     sinew_scene *scene;
 } sinew_reader;
 

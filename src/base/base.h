@@ -59,5 +59,6 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_SCENE  0x53434e53u
 #define SINEW_COOKIE_CACHE  0x43414353u
 #define SINEW_COOKIE_FILL   0x46494c53u
+#define SINEW_COOKIE_TREE   0x54524553u
 
 #endif

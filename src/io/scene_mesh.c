@@ -264,8 +264,8 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
     sinew_mesh *surface = sinew_mesh_surface(mesh, reader->error), *body = NULL;
     def.allocator = reader->allocator;
     def.surface = surface;
-    def.conform = conform ? sinew_node_boolean(conform) : def.conform;
-    def.split = split ? sinew_node_boolean(split) : def.split;
+    def.conform = conform ? json_is_true(conform->value) : def.conform;
+    def.split = split ? json_is_true(split->value) : def.split;
     take_integer(fill, "cells", &def.cells);
     if (surface)
         body = sinew_mesh_fill(&def, NULL, reader->error);

@@ -378,7 +378,8 @@ sinew_mesh *sinew_draft_finish(sinew_draft *draft, const char *name)
     if (!mesh)
         return NULL;
     hand_over_all(draft, mesh);
-    if (sinew_mesh_validate(mesh, draft->error) != SINEW_OK || !hand_over_fractions(draft, mesh) || !add_notes(draft, mesh)) {
+    if (sinew_mesh_validate(mesh, draft->error) != SINEW_OK || !hand_over_fractions(draft, mesh) ||
+        !add_notes(draft, mesh)) {
         sinew_mesh_destroy(mesh);
         return NULL;
     }

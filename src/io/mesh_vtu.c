@@ -4,10 +4,11 @@
  *
  * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
  * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
- * pieces become one mesh, vertex after vertex. Point and cell data are not read, but for the filled fractions of tets. The file is gone through twice: first
- * on trial, so that what is refused costs no memory, then into the draft. Known limits: arrays may hold at most 32
- * times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is an attack); compressors other than
- * zlib are refused; entities (&amp;) in attributes are not decoded, which only names of arrays could need.
+ * pieces become one mesh, vertex after vertex. Point and cell data are not read, but for the filled fractions of tets.
+ * The file is gone through twice: first on trial, so that what is refused costs no memory, then into the draft. Known
+ * limits: arrays may hold at most 32 times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is
+ * an attack); compressors other than zlib are refused; entities (&amp;) in attributes are not decoded, which only names
+ * of arrays could need.
  */
 #include "io/mesh_file.h"
 
@@ -362,7 +363,7 @@ static bool add_points(vtu_reader *reader, const vtu_piece *piece)
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
     sinew_vtu_stream *fractions; /* NULL: the file has none */
-    int64_t start; /* entries of the connectivity that were taken */
+    int64_t start;               /* entries of the connectivity that were taken */
 } cell_streams;
 
 /* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */

@@ -185,8 +185,18 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
 
 /* ---- Body ----------------------------------------------------------------------------------- */
 
+static const sinew_field fill_fields[] = {
+    {"cells", INTEGER, .meaning = "lattice cells along the longest side of the surface's box; 24 unless given",
+     .minimum = 1, .maximum = largest_index},
+    {"conform", BOOLEAN, .meaning = "boundary vertices move to the surface; false unless given"},
+    {"split", BOOLEAN,
+     .meaning = "parts that share a cell but do not touch get cells of their own; true unless given"},
+};
+static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
+
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
+    {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
 static const sinew_shape mesh_shape = {.name = "mesh",

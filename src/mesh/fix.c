@@ -18,9 +18,9 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;     /* [vertex_count] the vertex that takes its place */
-    int32_t *cells[3]; /* tets, triangles, edges that stay, over old vertices */
-    int32_t counts[3]; /* how many */
+    int32_t *same;         /* [vertex_count] the vertex that takes its place */
+    int32_t *cells[3];     /* tets, triangles, edges that stay, over old vertices */
+    int32_t counts[3];     /* how many */
     sinew_real *fractions; /* [counts[0]] of the tets that stay; NULL: the mesh has none */
     int64_t merged;
     int64_t turned;

@@ -129,8 +129,9 @@ sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fracti
     sinew_real *own = NULL;
     for (size_t t = 0; fractions && t < count; t++)
         if (!(fractions[t] > 0 && fractions[t] <= 1))
-            return sinew_fail(error, SINEW_ERROR_DATA, "mesh: %g of tet %zu is filled; fractions are above 0, at most 1",
-                              (double)fractions[t], t);
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "mesh: %g of tet %zu is filled; fractions are above 0, at most 1", (double)fractions[t],
+                              t);
     if (fractions) {
         own = sinew_allocate(&mesh->allocator, count, sizeof *own);
         if (!own)

@@ -8,8 +8,9 @@
  *     F = Ds Dm^-1,  Ds = [x1-x0 x2-x0 x3-x0],  Dm the same at rest     det F = v / V, the signed volumes
  *     E = V psi(F),  g_a = V P grad N_a    =>    sum_a g_a (x_a - x_0)^T = V P F^T = v sigma
  *
- * where V and v count the filled part of the tet only (sinew_mesh_fractions), with the first Piola stress P = dpsi/dF and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is
- * sqrt(3/2 s : s), s the deviator of sigma (of its symmetric part: the linear energy's is not symmetric once it turns).
+ * where V and v count the filled part of the tet only (sinew_mesh_fractions), with the first Piola stress P = dpsi/dF
+ * and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is sqrt(3/2 s : s), s the deviator of sigma (of its
+ * symmetric part: the linear energy's is not symmetric once it turns).
  */
 #include "world/world_fields.h"
 

@@ -108,9 +108,13 @@ typedef struct sinew_cache_def {
     /* Fields that vtu and npy hold besides velocities, as bits 1 << sinew_field_kind. */
     uint32_t fields;        /* these, or it refuses to open; default none */
     uint32_t fields_if_any; /* these where the world has them; default those of SINEW_CACHE_USUAL_FIELDS */
+    int32_t morph_frames;   /* gltf: at most so many frames, as viewers take few morph targets; where there are more it
+                               holds every sinew_cache_morph_stride()-th of them. 0: all. Default 120 */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
+/* Of so many frames glTF holds number 0 and every so many-th: the smallest power of two that leaves at most `most`. */
+SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most);
 /* Files appear under their own names only in close, or (sequences) frame by frame when complete; a cache that
  * fails or is dropped leaves no half-written file. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);

@@ -30,20 +30,31 @@ static bool fail(const sinew_run *r)
 
 /* ---- Which files are a run's ----------------------------------------------------------------- */
 
+enum {
+    SINEW_ENDINGS_MAX = 18
+};
+
 /* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
 static const struct format_files {
-    const char *endings[2];
+    const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
     const char *sequence;
 } format_files[SINEW_CACHE_COUNT] = {
-    [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL}, [SINEW_CACHE_OBJ] = {{NULL}, "obj"},
-    [SINEW_CACHE_VTU] = {{".pvd"}, "vtu"},        [SINEW_CACHE_GLTF] = {{".glb"}, NULL},
+    [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL},
+    [SINEW_CACHE_OBJ] = {{NULL}, "obj"},
+    [SINEW_CACHE_VTU] = {{".pvd"}, "vtu"},
+    [SINEW_CACHE_GLTF] = {{".glb"}, NULL},
     [SINEW_CACHE_CSV] = {{".csv"}, NULL},
+    [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
+                          ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
+                          ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy", ".skin_vertices.npy",
+                          ".skin_weights.npy"},
+                         NULL},
 };
 
 static void list_format(const sinew_run *r, const struct format_files *format, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
-    for (int i = 0; i < 2 && format->endings[i]; i++)
+    for (int i = 0; format->endings[i]; i++)
         json_array_append_new(files, json_sprintf("%s%s", name, format->endings[i]));
     if (format->sequence)
         json_array_append_new(files, json_pack("{s:s, s:s, s:I, s:I}", "name", name, "suffix", format->sequence, "from",
@@ -66,7 +77,7 @@ static bool may_be_listed(const char *text)
     if (strcmp(text, "summary.json") == 0 || strcmp(text, "state.bin") == 0 || strcmp(text, "metrics.csv") == 0)
         return true;
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        for (int i = 0; i < 2 && format_files[format].endings[i]; i++) {
+        for (int i = 0; format_files[format].endings[i]; i++) {
             const char *ending = format_files[format].endings[i];
             if (length > strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0)
                 return true;

@@ -18,6 +18,7 @@ typedef struct sinew_settings {
     int32_t count;
     char made[SINEW_SETTING_MADE_MAX][128]; /* those that other options stand for */
     int32_t made_count;
+    bool balance; /* the world is to know residuals and reactions of its steps */
 } sinew_settings;
 
 void sinew_settings_add_text(sinew_settings *settings, const char *key, const char *value);
@@ -25,6 +26,9 @@ void sinew_settings_add_text(sinew_settings *settings, const char *key, const ch
 bool sinew_settings_add_number(sinew_settings *settings, const sinew_arguments *arguments, const char *option,
                                const char *key, bool whole);
 bool sinew_settings_add_given(sinew_settings *settings, const sinew_arguments *arguments); /* all of --set */
+
+/* The options solver, iterations, tolerance, frames and threads, as settings; then --set, which has the last word. */
+bool sinew_settings_add_options(sinew_settings *settings, const sinew_arguments *arguments);
 
 /* The solver of that name; SINEW_SOLVER_COUNT (and said, with the nearest name) when there is none. */
 sinew_solver_kind sinew_read_solver(const char *command, const char *what, const char *name);

@@ -509,7 +509,7 @@ static void commas(void **state)
 static void names(void **state)
 {
     (void)state;
-    const char *expected[SINEW_CACHE_COUNT] = {"pc2", "obj", "vtu", "gltf", "csv"};
+    const char *expected[SINEW_CACHE_COUNT] = {"pc2", "obj", "vtu", "gltf", "csv", "npy"};
     for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
         assert_string_equal(sinew_cache_format_name((sinew_cache_format)f), expected[f]);
         assert_int_equal(sinew_cache_format_by_name(expected[f]), f);
@@ -539,7 +539,7 @@ static void few_frames(void **state)
 static void dropped(void **state)
 {
     (void)state;
-    const char *left[SINEW_CACHE_COUNT] = {"", "run.0000.obj", "run.0000.vtu", "", ""};
+    const char *left[SINEW_CACHE_COUNT] = {"", "run.0000.obj", "run.0000.vtu", "", "", ""};
     for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
         const char *folder = fresh_folder(IN_SCRATCH("dropped"));
         sinew_world *world = make_world(NULL);

@@ -30,6 +30,7 @@ typedef struct sinew_mesh_def {
     const int32_t *triangles; /* [3 * triangle_count] */
     int32_t edge_count;
     const int32_t *edges; /* [2 * edge_count] */
+    const sinew_real *fractions; /* [tet_count] how much of each tet is filled, in (0, 1]; NULL (default): all */
 } sinew_mesh_def;
 
 SINEW_API sinew_mesh_def sinew_default_mesh_def(void);

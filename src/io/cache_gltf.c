@@ -2,10 +2,10 @@
  *
  * cache_gltf.c: <name>.glb, the moving surface as one glTF 2.0 binary file for browsers, Blender and engines.
  *
- * One mesh of the vertices that triangles or lines name. Its POSITION is the first frame x_0; frame k is morph target k
- * with displacements d_k = x_k - x_0; an animation sets the weights to the k-th unit vector at time k * frame_time and
- * blends linearly in between: x = x_0 + sum_k w_k d_k. Source: Khronos glTF 2.0 specification, 3.7 (meshes, morph
- * targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
+ * One mesh, of the vertices and materials of cache_gltf_vertices.c. Its POSITION is the first frame x_0; frame k is
+ * morph target k with displacements d_k = x_k - x_0; an animation sets the weights to the k-th unit vector at time k *
+ * frame_time and blends linearly in between: x = x_0 + sum_k w_k d_k. Source: Khronos glTF 2.0 specification, 3.7
+ * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
  *
  * Displacements are streamed to <name>.glb.bin.partial, since the JSON with their bounds comes first in the file; close
  * puts both together. A cache that goes on takes the kept frames from there, or from the finished file. No normals are
@@ -14,11 +14,11 @@
  * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
  */
 #include "io/cache_gltf.h"
+#include "io/cache_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,22 +26,28 @@
 
 /* ---- Sizes ------------------------------------------------------------------------------------- */
 
-static double index_bytes(const sinew_gltf *own)
+/* What does not move: indices and texture coordinates. */
+static double fixed_bytes(const sinew_gltf *own)
 {
-    return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count);
+    return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +
+           (own->uvs ? 8.0 * own->vertex_count : 0);
 }
 
 /* Bytes of the file's binary part with that many frames; double, so that nothing wraps around. */
 static double binary_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
-    return 12.0 * own->vertex_count * frames + index_bytes(own) + animation;
+    return 12.0 * own->vertex_count * frames + fixed_bytes(own) + animation;
 }
 
 static sinew_status check_size(const sinew_cache *cache, int32_t frames, sinew_error *error)
 {
-    /* A frame's accessor and its place in both target lists take less than 512 bytes of JSON. */
-    double size = binary_bytes(cache->own, frames) + 512.0 * frames + 8192.0 + 2.0 * sizeof cache->stem;
+    const sinew_gltf *own = cache->own;
+    const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
+    /* A frame's accessor takes less than 512 bytes of JSON, its place in the target list of a primitive less than 32;
+     * a material and its primitive less than 512 with a name in which every character needs an escape. */
+    double size = binary_bytes(own, frames) + 512.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
+                  32.0 * frames * own->part_count + 512.0 * own->part_count + 6.0 * (double)names->used;
     if (size <= UINT32_MAX)
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
@@ -50,53 +56,6 @@ static sinew_status check_size(const sinew_cache *cache, int32_t frames, sinew_e
 }
 
 /* ---- Open -------------------------------------------------------------------------------------- */
-
-/* Numbers the used particles from zero and renames the shape's corners. */
-static sinew_status compact(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
-{
-    size_t count = (size_t)cache->particle_count;
-    uint8_t *used = sinew_allocate(&cache->allocator, count, 1);
-    int32_t *vertex = sinew_allocate(&cache->allocator, count, sizeof *vertex);
-    own->particles = sinew_allocate(&cache->allocator, count, sizeof *own->particles);
-    bool good = used && vertex && own->particles;
-    if (good) {
-        sinew_cache_shape_used(cache, &own->shape, used);
-        for (int32_t i = 0; i < cache->particle_count; i++) {
-            if (!used[i])
-                continue;
-            vertex[i] = own->vertex_count;
-            own->particles[own->vertex_count++] = i;
-        }
-        for (int64_t i = 0; i < 3 * own->shape.triangle_count; i++)
-            own->shape.triangles[i] = vertex[own->shape.triangles[i]];
-        for (int64_t i = 0; i < 2 * own->shape.edge_count; i++)
-            own->shape.edges[i] = vertex[own->shape.edges[i]];
-    }
-    sinew_release(&cache->allocator, used);
-    sinew_release(&cache->allocator, vertex);
-    return good ? SINEW_OK : sinew_fail_memory(error, "the vertices of a glTF cache");
-}
-
-/* RFC 3629: shortest form, no surrogates. */
-static bool is_utf8(const char *text)
-{
-    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int tail = *s < 0x80 ? 0 : *s >> 5 == 0x6 ? 1 : *s >> 4 == 0xe ? 2 : *s >> 3 == 0x1e ? 3 : -1;
-        if (tail < 0)
-            return false;
-        uint32_t code = tail ? *s & (0x3fu >> tail) : *s;
-        s++;
-        for (int i = 0; i < tail; i++, s++) {
-            if (*s >> 6 != 0x2)
-                return false;
-            code = code << 6 | (*s & 0x3fu);
-        }
-        if (code < least[tail] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return false;
-    }
-    return true;
-}
 
 /* ---- Going on ---------------------------------------------------------------------------------- */
 
@@ -195,11 +154,11 @@ static sinew_status go_on(sinew_cache *cache, sinew_error *error)
 static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    if (!is_utf8(cache->name))
+    if (!sinew_is_utf8(cache->name))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
-        status = compact(cache, own, error);
+        status = sinew_gltf_vertices(cache, own, error);
     if (status != SINEW_OK)
         return status;
     if (own->vertex_count == 0)
@@ -241,7 +200,7 @@ static bool lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
     clear_bounds(bounds);
     for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
         size_t axis = i % 3;
-        double x = (double)cache->q[3 * (size_t)own->particles[i / 3] + axis];
+        double x = (double)cache->q[3 * (size_t)own->points[i / 3] + axis];
         if (cache->frame_count == 0)
             own->base[i] = (float)x;
         /* Against the rounded base, so that base + displacement is as near to x as floats can be. */
@@ -329,6 +288,8 @@ static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int
 static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
     sinew_status status = copy_side(own, frames, error);
+    for (int64_t i = 0; own->uvs && i < 2 * (int64_t)own->vertex_count && status == SINEW_OK; i++)
+        status = put_float(&own->glb, own->uvs[i], error);
     if (status == SINEW_OK)
         status = put_indices(&own->glb, own->shape.triangles, 3 * own->shape.triangle_count, error);
     if (status == SINEW_OK)
@@ -338,22 +299,6 @@ static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int fr
     return status;
 }
 
-/* False with errno set. jansson cannot undo a decimal point of several bytes, so it gets a plain one. */
-static bool dump(const json_t *root, FILE *stream)
-{
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!plain)
-        return false;
-    locale_t before = uselocale(plain);
-    errno = ENOMEM; /* what is left when the stream itself is fine */
-    bool good = json_dumpf(root, stream, JSON_COMPACT) == 0;
-    int reason = errno;
-    uselocale(before);
-    freelocale(plain);
-    errno = reason;
-    return good;
-}
-
 /* File header and the JSON chunk, whose length is known once it is written; then the head of the binary chunk. */
 static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t binary_size, sinew_error *error)
 {
@@ -361,9 +306,9 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
     sinew_status status = sinew_cache_put(&own->glb, blank, sizeof blank, error);
     if (status != SINEW_OK)
         return status;
-    if (!dump(root, own->glb.stream))
-        return sinew_fail(error, errno == ENOMEM ? SINEW_ERROR_MEMORY : SINEW_ERROR_FILE, "%s: cannot write: %s",
-                          own->glb.path, strerror(errno));
+    status = sinew_cache_put_json(&own->glb, root, JSON_COMPACT, error);
+    if (status != SINEW_OK)
+        return status;
     int64_t end = ftello(own->glb.stream);
     int64_t padding = (4 - end % 4) % 4;
     status = sinew_cache_put(&own->glb, "   ", (size_t)padding, error);
@@ -420,7 +365,9 @@ static void gltf_drop(sinew_cache *cache)
     sinew_writer_abandon(&own->side);
     sinew_writer_abandon(&own->glb);
     sinew_cache_shape_free(cache, &own->shape);
-    sinew_release(&cache->allocator, own->particles);
+    sinew_release(&cache->allocator, own->points);
+    sinew_release(&cache->allocator, own->uvs);
+    sinew_release(&cache->allocator, own->part_starts);
     sinew_release(&cache->allocator, own->base);
     sinew_release(&cache->allocator, own->bytes);
     sinew_release(&cache->allocator, own->bounds);

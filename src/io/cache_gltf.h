@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache_gltf.h: what the files of the glTF cache share: cache_gltf.c streams frames and lays out the file,
- * cache_gltf_json.c describes it.
+ * cache_gltf.h: what the files of the glTF cache share: cache_gltf_vertices.c chooses vertices and primitives,
+ * cache_gltf.c streams frames and lays out the file, cache_gltf_json.c describes it.
  */
 #ifndef SINEW_CACHE_GLTF_H
 #define SINEW_CACHE_GLTF_H
@@ -30,13 +30,18 @@ typedef struct sinew_gltf {
     sinew_writer glb;
     sinew_cache_shape shape; /* in numbers of the file's vertices */
     int32_t vertex_count;
-    int32_t *particles;   /* [vertex_count] which particle a vertex is */
+    int32_t *points;      /* [vertex_count] which point a vertex is */
+    float *uvs;           /* [2 * vertex_count] as glTF has them; NULL: none */
+    int32_t part_count;   /* primitives of triangles: one a material, and one of faces without, which is last */
+    int64_t *part_starts; /* [part_count + 1] the first triangle of each; empty ones are not written */
     float *base;          /* [3 * vertex_count] the first frame */
     unsigned char *bytes; /* [12 * vertex_count] one frame as it is in the file */
     float *bounds;        /* [6 * bounds_capacity] min and max of each frame's array */
     int32_t bounds_capacity;
 } sinew_gltf;
 
+/* Sets vertex_count, points, uvs and parts; the shape's triangles and edges are vertices from then on. */
+sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error);
 /* The whole JSON part; *size receives the bytes of the binary part. NULL: out of memory. */
 json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size);
 /* When a frame is shown, s. */

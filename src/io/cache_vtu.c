@@ -2,7 +2,8 @@
  *
  * cache_vtu.c: one VTK XML unstructured grid a frame, <name>.0000.vtu and on, and <name>.pvd, which gives their times.
  *
- * All particles, all cells (VTK types 10 tetra, 5 triangle, 3 line), point data "velocity", cell data "body". Arrays
+ * All points, all cells (VTK types 10 tetra, 5 triangle, 3 line; of a skin its faces: 5 triangle, 9 quad, 7 polygon),
+ * point data "velocity", cell data "body". Arrays
  * are raw appended data behind 64-bit sizes: what ParaView writes itself, exact and small. The cells do not change, so
  * their arrays are laid out once. Format: VTK file formats, kitware.github.io, "XML file formats".
  *
@@ -39,16 +40,17 @@ typedef struct own_part {
 
 static void count_cells(const sinew_cache *cache, own_part *own)
 {
-    for (int32_t i = 0; i < sinew_world_body_count(cache->world); i++) {
-        const sinew_body body = sinew_world_body_at(cache->world, i);
-        if (body.index < 0)
+    for (int32_t i = 0; i < cache->body_count; i++) {
+        const sinew_cache_body *of = &cache->bodies[i];
+        if (of->body.index < 0)
             continue;
-        const sinew_mesh *mesh = sinew_body_mesh(cache->world, body);
-        int64_t tets = sinew_mesh_tet_count(mesh);
-        int64_t triangles = sinew_mesh_triangle_count(mesh);
-        int64_t edges = sinew_mesh_edge_count(mesh);
-        own->cell_count += tets + triangles + edges;
-        own->index_count += 4 * tets + 3 * triangles + 2 * edges;
+        const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
+        int64_t tets = of->skin ? 0 : sinew_mesh_tet_count(mesh);
+        int64_t triangles = of->skin ? 0 : sinew_mesh_triangle_count(mesh);
+        int64_t edges = of->skin ? 0 : sinew_mesh_edge_count(mesh);
+        int32_t faces = of->skin ? sinew_skin_face_count(of->skin) : 0;
+        own->cell_count += tets + triangles + edges + faces;
+        own->index_count += 4 * tets + 3 * triangles + 2 * edges + (of->skin ? of->skin->starts[faces] : 0);
     }
 }
 
@@ -68,15 +70,27 @@ static void add_cells(own_part *own, cursor *at, int32_t body, int32_t first, co
     }
 }
 
+static void add_faces(own_part *own, cursor *at, int32_t body, const sinew_cache_body *of)
+{
+    const int32_t *starts = sinew_skin_face_starts(of->skin), *corners = sinew_skin_corners(of->skin);
+    for (int32_t f = 0; f < sinew_skin_face_count(of->skin); f++) {
+        const int32_t count = starts[f + 1] - starts[f];
+        const uint8_t type = count == 3 ? 5 : count == 4 ? 9 : 7;
+        add_cells(own, at, body, of->first_point, corners + starts[f], 1, count, type);
+    }
+}
+
 static void fill_cells(const sinew_cache *cache, own_part *own)
 {
     cursor at = {0};
-    for (int32_t i = 0; i < sinew_world_body_count(cache->world); i++) {
-        const sinew_body body = sinew_world_body_at(cache->world, i);
-        if (body.index < 0)
+    for (int32_t i = 0; i < cache->body_count; i++) {
+        const sinew_cache_body *of = &cache->bodies[i];
+        if (of->skin)
+            add_faces(own, &at, i, of);
+        if (of->body.index < 0 || of->skin)
             continue;
-        const sinew_mesh *mesh = sinew_body_mesh(cache->world, body);
-        int32_t first = sinew_body_first_particle(cache->world, body);
+        const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
+        const int32_t first = of->first_point;
         add_cells(own, &at, i, first, sinew_mesh_tets(mesh), sinew_mesh_tet_count(mesh), 4, 10);
         add_cells(own, &at, i, first, sinew_mesh_triangles(mesh), sinew_mesh_triangle_count(mesh), 3, 5);
         add_cells(own, &at, i, first, sinew_mesh_edges(mesh), sinew_mesh_edge_count(mesh), 2, 3);
@@ -134,7 +148,7 @@ typedef struct block {
 
 static void list_blocks(const sinew_cache *cache, const own_part *own, block *blocks)
 {
-    size_t vectors = 3 * (size_t)cache->particle_count * sizeof(sinew_real);
+    size_t vectors = 3 * (size_t)cache->point_count * sizeof(sinew_real);
     size_t cells = (size_t)own->cell_count;
     blocks[block_points] = (block){cache->q, vectors};
     blocks[block_velocity] = (block){cache->v, vectors};
@@ -180,7 +194,7 @@ static sinew_status put_outline(const sinew_cache *cache, const own_part *own, s
         "</Piece>\n"
         "</UnstructuredGrid>\n"
         "<AppendedData encoding=\"raw\">\n_",
-        byte_order(), time, (int)cache->particle_count, (long long)own->cell_count, real, at[block_points], real,
+        byte_order(), time, (int)cache->point_count, (long long)own->cell_count, real, at[block_points], real,
         at[block_velocity], at[block_connectivity], at[block_offsets], at[block_types], at[block_body]);
 }
 

@@ -96,6 +96,8 @@ typedef struct sinew_image {
 } sinew_image;
 void sinew_image_free(sinew_image *image);
 sinew_status sinew_image_write(const sinew_image *image, const char *path, sinew_error *error); /* PNG, whole or not */
+/* The PNG in memory, by malloc. */
+sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes, size_t *size, sinew_error *error);
 
 typedef struct sinew_panel {
     const sinew_snapshot *snapshot;

@@ -57,5 +57,6 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_SKIN   0x534b4953u
 #define SINEW_COOKIE_RIDE   0x52494453u
 #define SINEW_COOKIE_REPLAY 0x52504c53u
+#define SINEW_COOKIE_TREE   0x54524553u
 
 #endif

@@ -201,7 +201,7 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
 /* ---- Body ----------------------------------------------------------------------------------- */
 
 static const char up_words[] = "x|y|z|-x|-y|-z";
-static const char unit_words[] = "m|cm|mm|km|in|ft";
+static const char unit_words[] = "m|cm|mm|um|km|in|ft";
 static const char up_meaning[] = "the file's axis that points up and becomes y; y unless given";
 static const char unit_meaning[] = "length of one unit of the file; m unless given";
 
@@ -212,10 +212,19 @@ static const sinew_field show_fields[] = {
 };
 static const sinew_shape show_shape = {.name = "show", .fields = show_fields, .field_count = COUNT(show_fields)};
 
+static const sinew_field fill_fields[] = {
+    {"cells", INTEGER, .meaning = "lattice cells along the longest side of the surface's box; 24 unless given",
+     .minimum = 1, .maximum = largest_index},
+    {"conform", BOOLEAN, .meaning = "boundary vertices move to the surface; false unless given"},
+    {"split", BOOLEAN, .meaning = "parts that share a cell but do not touch get cells of their own; true unless given"},
+};
+static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
+
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
     {"up", WORD, .meaning = up_meaning, .choices = up_words},
     {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
+    {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
 static const sinew_shape mesh_shape = {.name = "mesh",

@@ -247,6 +247,7 @@ static bool open_caches(sinew_run *r)
         def.first_frame = (int32_t)r->first_frame;
         def.kept_frames = (int32_t)frames_so_far(r);
         def.resumable = true;
+        def.bodies = sinew_scene_writes_bodies(r->scene);
         r->caches[format] = sinew_cache_open(&def, &r->error);
         if (!r->caches[format])
             return fail(r);

@@ -7,7 +7,6 @@
  * never stopped (run_files.c says how).
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "metrics.h"
 #include "progress.h"
 #include "run.h"
-#include "settings.h"
+#include "signals.h"
 
 static const char command[] = "run";
 
@@ -65,29 +64,6 @@ static int print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Signals --------------------------------------------------------------------------------- */
-
-/* The number of the signal that came. */
-static volatile sig_atomic_t interrupted;
-/* Files are being written: a signal ends the run after the step. Before that there is nothing to lose. */
-static volatile sig_atomic_t guarded;
-
-static void on_signal(int signal_number)
-{
-    /* A second one ends the program at once: what it has written can be gone on with. */
-    if (!guarded || interrupted)
-        _exit(128 + signal_number);
-    interrupted = signal_number;
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 double sinew_run_clock(void)
 {
     struct timespec time;
@@ -102,23 +78,6 @@ static bool fail(const sinew_run *r)
 }
 
 /* ---- Command line --------------------------------------------------------------------------- */
-
-/* The options that stand for a setting, as settings; then --set itself. */
-static bool make_settings(const sinew_run *r, sinew_settings *settings)
-{
-    const char *solver = sinew_option_text(&r->arguments, "solver");
-    if (solver && sinew_read_solver(command, "--solver", solver) == SINEW_SOLVER_COUNT)
-        return false;
-    if (solver)
-        sinew_settings_add_text(settings, "solver.name", solver);
-    if (r->balance)
-        sinew_settings_add_text(settings, "balance", "true");
-    return sinew_settings_add_number(settings, &r->arguments, "iterations", "solver.iterations", true) &&
-           sinew_settings_add_number(settings, &r->arguments, "tolerance", "solver.tolerance", false) &&
-           sinew_settings_add_number(settings, &r->arguments, "frames", "frames", true) &&
-           sinew_settings_add_number(settings, &r->arguments, "threads", "threads", true) &&
-           sinew_settings_add_given(settings, &r->arguments);
-}
 
 /* The command line as a person could type it again. NULL without memory. */
 static char *join(int argc, char **argv)
@@ -246,10 +205,14 @@ static bool choose_folder(sinew_run *r, const origin *o)
 
 static bool open_scene(sinew_run *r, const char *name)
 {
-    sinew_settings settings = {0};
-    r->scene = make_settings(r, &settings) ? sinew_open_scene(command, name, &settings) : NULL;
+    char path[4096];
+    if (r->balance)
+        sinew_settings_add_text(&r->settings, "balance", "true");
+    r->scene =
+        sinew_settings_add_options(&r->settings, &r->arguments) ? sinew_open_scene(command, name, &r->settings) : NULL;
     if (!r->scene)
         return false;
+    r->scene_file = sinew_find_scene(name, path, sizeof path) ? realpath(path, NULL) : NULL;
     r->world = sinew_scene_world(r->scene);
     r->frames = sinew_scene_frames(r->scene);
     r->per_frame = sinew_scene_steps_per_frame(r->scene);
@@ -314,7 +277,7 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 {
     const int64_t end = r->frames * r->per_frame;
     int64_t step = sinew_world_step_count(r->world);
-    for (double last = sinew_run_clock(); step < end && !interrupted && !failed->bits;) {
+    for (double last = sinew_run_clock(); step < end && !sinew_signal_came() && !failed->bits;) {
         char note[64];
         sinew_step_result result = take_step(r);
         step = sinew_world_step_count(r->world);
@@ -343,7 +306,7 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
     sinew_run_residual_text(&r->statistics, residual, sizeof residual);
     sinew_run_gap_text(&r->statistics, gap, sizeof gap);
     printf("%s%s: %g s simulated, %lld steps of %s, %s, %s, status %s, %.3g s a step; in %s: ",
-           interrupted && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
+           sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
            (long long)r->statistics.steps, sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual,
            gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
@@ -359,8 +322,8 @@ static int exit_status(uint32_t bits, bool complete)
 {
     if (bits & SINEW_STEP_NOT_FINITE)
         return SINEW_EXIT_NOT_FINITE;
-    if (interrupted && !complete)
-        return interrupted == SIGINT ? SINEW_EXIT_INTERRUPTED : SINEW_EXIT_TERMINATED;
+    if (sinew_signal_came() && !complete)
+        return sinew_signal_status();
     const uint32_t unmet =
         SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF | SINEW_STEP_UNMEASURED;
     return bits & unmet ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
@@ -383,7 +346,7 @@ static int run_scene(sinew_run *r)
     double interval = 60;
     if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
-    guarded = 1;
+    sinew_guard_signals(true);
     if (!sinew_run_open_files(r))
         return SINEW_EXIT_USAGE;
     if (!quiet && *sinew_scene_notes(r->scene))
@@ -410,7 +373,7 @@ static int run_scene(sinew_run *r)
 int sinew_command_run(int argc, char **argv)
 {
     sinew_run r = {.folder = -1, .began = sinew_run_clock()};
-    watch_signals();
+    sinew_watch_signals();
     if (!sinew_arguments_read(&r.arguments, command, options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
     int status;
@@ -428,6 +391,7 @@ int sinew_command_run(int argc, char **argv)
     sinew_run_free_files(&r);
     sinew_scene_destroy(r.scene);
     sinew_arguments_free(&r.arguments);
+    free(r.scene_file);
     free(line);
     return status;
 }

@@ -10,6 +10,7 @@
 
 #include "app.h"
 #include "output.h"
+#include "settings.h"
 
 /* ---- What happened in the steps (run_summary.c) --------------------------------------------- */
 
@@ -56,6 +57,8 @@ void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text,
 typedef struct sinew_run {
     sinew_arguments arguments;
     const char *command_line;
+    sinew_settings settings; /* of the scene, in the order in which they hold */
+    char *scene_file;        /* absolute path, NULL: not known */
     sinew_scene *scene;
     sinew_world *world;
     bool record; /* one row an iteration, else one a step */

@@ -1,7 +1,7 @@
 # sinew_add_precision(NAME SINGLE): the library NAME, its static twin NAME_static (internals visible, for tests) and
 # the command, in one precision.
 #
-# Kernel files (all of src/energy but the choice and batch files, and src/math) are compiled once per lane variant; the
+# Kernel files (all of src/energy but the choice and batch files, src/math, and kernel files of src/tree) are compiled once per lane variant; the
 # rest once.
 
 add_library(sinew_flags INTERFACE)
@@ -31,8 +31,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 function(sinew_add_variant name single suffix width)
-  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/energy/energy_*.c ${PROJECT_SOURCE_DIR}/src/math/*.c)
-  list(FILTER kernels EXCLUDE REGEX "energy_choice\\.c$")
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/energy/energy_*.c ${PROJECT_SOURCE_DIR}/src/math/*.c
+       ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c)
+  list(FILTER kernels EXCLUDE REGEX "(energy|kernel)_choice\\.c$")
+  # Questions to a tree have one answer, whichever variant gives it: nothing fuses there.
+  file(GLOB exact CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c)
+  set_source_files_properties(${exact} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
   set(target ${name}_kernels_${suffix})
   add_library(${target} OBJECT ${kernels})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -73,8 +77,8 @@ function(sinew_add_precision name single)
 
   file(GLOB sources CONFIGURE_DEPENDS ${root}/src/base/*.c ${root}/src/mesh/*.c ${root}/src/tree/*.c ${root}/src/objective/*.c
        ${root}/src/linear/*.c ${root}/src/solve/*.c ${root}/src/world/*.c ${root}/src/io/*.c ${root}/src/energy/*.c)
-  list(FILTER sources EXCLUDE REGEX "/energy_[a-z0-9_]*\\.c$")
-  list(APPEND sources ${root}/src/energy/energy_choice.c)
+  list(FILTER sources EXCLUDE REGEX "/(energy|kernel)_[a-z0-9_]*\\.c$")
+  list(APPEND sources ${root}/src/energy/energy_choice.c ${root}/src/tree/kernel_choice.c)
   add_library(${name}_rest OBJECT ${sources})
   target_include_directories(${name}_rest PRIVATE ${root}/include ${root}/src)
   target_link_libraries(${name}_rest PRIVATE sinew_flags sinew_thirdparty)

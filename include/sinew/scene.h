@@ -4,7 +4,7 @@
  *
  * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
  * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames, USD, arrays
- * of NumPy.
+ * of NumPy. All but glTF and USD can be read back.
  */
 #ifndef SINEW_SCENE_H
 #define SINEW_SCENE_H
@@ -48,6 +48,20 @@ SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
 SINEW_API double sinew_scene_fps(const sinew_scene *scene);              /* frames a second of simulated time */
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
+
+/* How the scene wants to be seen: its keys `camera` and `picture`. NaN: the scene does not say. */
+typedef struct sinew_scene_view {
+    bool placed;              /* the camera stands at `eye` and looks at `target`; else it is fitted */
+    double eye[3], target[3]; /* m */
+    double azimuth, elevation, distance, angle; /* rad, rad, times the distance that just fits, rad */
+    double orbit;                               /* turns about the target in a film; 0 */
+    const char *colour;                         /* "speed", "von_mises" ...; "" */
+    bool ground;                                /* false: there is to be no floor */
+    double ground_height;                       /* m */
+    bool cut;                                   /* what lies on the side that cut_normal points to is taken away */
+    double cut_point[3], cut_normal[3];
+} sinew_scene_view;
+SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts are the scene's */
 
 /* The JSON Schema (2020-12) of scene files, made from the tables that the reader checks with. Writes at most `size`
  * bytes with the 0 at the end (text may be NULL when size is 0) and returns how many the whole takes without it;
@@ -109,6 +123,33 @@ SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
 /* Finishes the files and frees the cache, also on failure. */
 SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
 SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees it and removes what is unfinished */
+
+/* ---- Reading a cache back -------------------------------------------------------------------- */
+
+typedef struct sinew_cache_reader sinew_cache_reader;
+
+typedef struct sinew_cache_reader_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    const char *directory;
+    const char *name;          /* of the files, without ending */
+    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; others are written for other programs only */
+    sinew_real frame_time;     /* s between frames, for velocities where the format has none */
+    int32_t first_frame;       /* number of the first frame, as it was written */
+} sinew_cache_reader_def;
+
+SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);
+/* Looks at the files and counts frames; NULL on failure. Files that are not regular, damaged or cut short are refused
+ * with the place. */
+SINEW_API sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, sinew_error *error);
+SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* NULL is fine */
+SINEW_API int32_t sinew_cache_reader_frame_count(const sinew_cache_reader *reader);
+SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* of each frame */
+SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);    /* of its (first) file */
+/* Positions q and velocities v [3 * point_count], v may be NULL, of the frame with this number. Where the format has no
+ * velocities they are differences: from the frame before, at the first frame to the one behind it. */
+SINEW_API sinew_status sinew_cache_reader_frame(sinew_cache_reader *reader, int32_t frame, sinew_real *q, sinew_real *v,
+                                                sinew_error *error);
 
 /* ---- State files --------------------------------------------------------------------------- */
 

@@ -27,7 +27,8 @@ typedef struct sinew_tree_def {
     int32_t cell_count;          /* >= 1 */
     int32_t width;               /* vertices of a cell: 3 triangles (default), 2 edges, 1 points */
     const int32_t *cells;        /* [width * cell_count], copied; NULL with width 1: every vertex */
-    int32_t thread_count;        /* that making, refitting and questions by the thousand may use; 0 (default): all */
+    bool winding;         /* triangles: keep what sinew_tree_winding() needs, some 25 bytes a triangle; default true */
+    int32_t thread_count; /* that making, refitting and questions by the thousand may use; 0 (default): all */
 } sinew_tree_def;
 
 SINEW_API sinew_tree_def sinew_default_tree_def(void);

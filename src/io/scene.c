@@ -163,7 +163,7 @@ static bool build_scene(sinew_reader *reader)
 {
     const sinew_node *bodies = sinew_node_get(reader->tree.root, "bodies");
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
-    if (!read_texts(reader) || !create_world(reader))
+    if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader))
         return false;
     for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
         if (!sinew_reader_body(reader, entry))

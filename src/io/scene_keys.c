@@ -185,8 +185,18 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
 
 /* ---- Body ----------------------------------------------------------------------------------- */
 
+static const sinew_field fill_fields[] = {
+    {"cells", INTEGER, .meaning = "lattice cells along the longest side of the surface's box; 24 unless given",
+     .minimum = 1, .maximum = largest_index},
+    {"conform", BOOLEAN, .meaning = "boundary vertices move to the surface; false unless given"},
+    {"split", BOOLEAN,
+     .meaning = "parts that share a cell but do not touch get cells of their own; true unless given"},
+};
+static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
+
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
+    {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
 static const sinew_shape mesh_shape = {.name = "mesh",
@@ -297,6 +307,36 @@ static const sinew_shape solver_shape = {.name = "solver",
                                          .variant_name = solver_name,
                                          .variant_fields = solver_fields};
 
+static const sinew_field camera_fields[] = {
+    {"eye", VECTOR, .meaning = "where the camera stands; goes with target", .unit = "m"},
+    {"target", VECTOR, .meaning = "the point in the middle of the picture", .unit = "m"},
+    {"azimuth", NUMBER, .meaning = "direction of a fitted camera about y, from +z towards +x", .unit = "rad"},
+    {"elevation", NUMBER, .meaning = "of a fitted camera above the horizon", .unit = "rad", .minimum = -1.57,
+     .maximum = 1.57},
+    {"distance", NUMBER, .meaning = "of a fitted camera: times the distance that just shows everything", .minimum = 0,
+     .maximum = 1e6, .open_minimum = true},
+    {"angle", NUMBER, .meaning = "field of view from top to bottom", .unit = "rad", .minimum = 0, .maximum = 3,
+     .open_minimum = true},
+    {"orbit", NUMBER, .meaning = "turns about the target in a film; 0 unless given", .minimum = -1e3, .maximum = 1e3},
+};
+static const sinew_shape camera_shape = {
+    .name = "camera", .fields = camera_fields, .field_count = COUNT(camera_fields), .at_most_one = "eye|azimuth"};
+
+static const sinew_field cut_fields[] = {
+    {"point", VECTOR, .meaning = "a point of the plane", .unit = "m", .required = true},
+    {"normal", VECTOR, .meaning = "points to the side that is taken away", .required = true},
+};
+static const sinew_shape cut_shape = {.name = "cut", .fields = cut_fields, .field_count = COUNT(cut_fields)};
+
+static const sinew_field picture_fields[] = {
+    {"colour", WORD, .meaning = "what surfaces are coloured by; body unless given", .choices = SINEW_COLOUR_WORDS},
+    {"ground", WORD | NUMBER, .meaning = "height of the floor, or where it is; just below everything unless given",
+     .unit = "m", .choices = "below|none", .minimum = -1e9, .maximum = 1e9},
+    {"cut", OBJECT, .meaning = "a plane; elements on one side of it are not drawn", .shape = &cut_shape},
+};
+static const sinew_shape picture_shape = {
+    .name = "picture", .fields = picture_fields, .field_count = COUNT(picture_fields)};
+
 static const sinew_field scene_fields[] = {
     {"$schema", TEXT, .meaning = "for editors; ignored"},
     {"sinew", INTEGER, .meaning = "version of this format: 1", .minimum = 1, .maximum = 1, .required = true},
@@ -320,6 +360,9 @@ static const sinew_field scene_fields[] = {
     {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},
     {"bodies", LIST, .meaning = "what is simulated", .shape = &body_shape, .required = true, .count = 1},
     {"couplings", LIST, .meaning = "energies that join two bodies", .shape = &coupling_shape},
+    {"camera", OBJECT, .meaning = "where pictures and films are seen from; fitted unless given",
+     .shape = &camera_shape},
+    {"picture", OBJECT, .meaning = "what pictures and films show", .shape = &picture_shape},
 };
 const sinew_shape sinew_scene_shape = {.name = "scene", .fields = scene_fields, .field_count = COUNT(scene_fields)};
 

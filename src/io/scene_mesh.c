@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene_mesh.c: rest shapes: from a generator's keys or from a file, then transformed.
+ * scene_mesh.c: rest shapes: from a generator's keys or from a file, then transformed, then filled where that is asked.
  */
 #include <stdio.h>
 #include <string.h>
@@ -256,6 +256,29 @@ static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transf
     return moved;
 }
 
+/* A mesh with tets is filled anew from its boundary. */
+static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, const sinew_mesh *mesh)
+{
+    sinew_fill_def def = sinew_default_fill_def();
+    const sinew_node *conform = sinew_node_get(fill, "conform"), *split = sinew_node_get(fill, "split");
+    sinew_mesh *surface = sinew_mesh_surface(mesh, reader->error), *body = NULL;
+    def.allocator = reader->allocator;
+    def.surface = surface;
+    def.conform = conform ? json_is_true(conform->value) : def.conform;
+    def.split = split ? json_is_true(split->value) : def.split;
+    take_integer(fill, "cells", &def.cells);
+    if (surface)
+        body = sinew_mesh_fill(&def, NULL, reader->error);
+    if (!body)
+        sinew_tree_blame(&reader->tree, fill);
+    else if (*sinew_mesh_notes(body) && !sinew_reader_note(reader, "fill: %s", sinew_mesh_notes(body))) {
+        sinew_mesh_destroy(body);
+        body = NULL;
+    }
+    sinew_mesh_destroy(surface);
+    return body;
+}
+
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
 {
     const sinew_node *node = sinew_node_get(body, "mesh"), *file = sinew_node_get(node, "file");
@@ -271,5 +294,13 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
         if (!mesh && reader->error->status != SINEW_ERROR_FORMAT)
             sinew_tree_blame(&reader->tree, node);
     }
-    return mesh && transform ? transform_mesh(reader, transform, mesh) : mesh;
+    if (mesh && transform)
+        mesh = transform_mesh(reader, transform, mesh);
+    /* After the transform, so that a scale that differs from axis to axis does not reach the tets. */
+    const sinew_node *fill = sinew_node_get(node, "fill");
+    if (!mesh || !fill)
+        return mesh;
+    sinew_mesh *filled = fill_surface(reader, fill, mesh);
+    sinew_mesh_destroy(mesh);
+    return filled;
 }

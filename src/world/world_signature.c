@@ -140,6 +140,9 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
     uint32_t digest =
         sinew_checksum(0, sinew_mesh_positions(mesh), 3 * (size_t)sinew_mesh_vertex_count(mesh) * sizeof(sinew_real));
     digest = sinew_checksum(digest, sinew_mesh_tets(mesh), 4 * (size_t)sinew_mesh_tet_count(mesh) * corner);
+    if (sinew_mesh_fractions(mesh))
+        digest =
+            sinew_checksum(digest, sinew_mesh_fractions(mesh), (size_t)sinew_mesh_tet_count(mesh) * sizeof(sinew_real));
     digest = sinew_checksum(digest, sinew_mesh_triangles(mesh), 3 * (size_t)sinew_mesh_triangle_count(mesh) * corner);
     return sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
 }

@@ -29,7 +29,8 @@ typedef struct sinew_mesh_def {
     int32_t triangle_count;
     const int32_t *triangles; /* [3 * triangle_count] */
     int32_t edge_count;
-    const int32_t *edges; /* [2 * edge_count] */
+    const int32_t *edges;        /* [2 * edge_count] */
+    const sinew_real *fractions; /* [tet_count] how much of each tet is filled, in (0, 1]; NULL (default): all */
 } sinew_mesh_def;
 
 SINEW_API sinew_mesh_def sinew_default_mesh_def(void);
@@ -208,10 +209,12 @@ typedef struct sinew_fill_report {
     double quality_min; /* as in sinew_mesh_report */
     double quality_mean;
     double volume;         /* m3, of the tets, each times its filled part */
-    double surface_volume; /* m3, that the surface encloses where it is closed; else what sampling finds inside */
+    double surface_volume; /* m3, that the surface encloses where it is closed and does not cross itself; else what
+                              sampling finds inside */
     bool closed;           /* surface_volume is the surface's own */
     int32_t parts;         /* pieces of the body that do not hang together */
     int32_t split_cells;   /* tets that exist more than once, for parts that do not touch */
+    int32_t thin_cells;    /* tets around walls too thin for samples: parts in one of them are not told apart */
     int32_t open_edges;    /* of the surface: used by one triangle */
     int32_t crowded_edges; /* by three or more */
     int32_t flipped;       /* triangles oriented against a neighbour */
@@ -257,6 +260,13 @@ SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_re
  * appended), .obj .ply .stl .off .gltf .glb (surfaces). Cells of other kinds are ignored
  * and named in the notes. A refused file's error names the path and, for text, the line. */
 SINEW_API sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error);
+
+/* Turns points [3 * count] of a file whose axis `up` ("x" "y" "z" "-x" "-y" "-z"; NULL: y) is the vertical one so that
+ * it becomes y, without mirroring, and multiplies them by `scale` (m for one unit of the file). "y" and 1 leave them as
+ * they are. Refuses other words, a scale that is not greater than 0 and finite, and points that leave the numbers; then
+ * they are partly moved. */
+SINEW_API sinew_status sinew_orient_points(const char *up, double scale, int32_t count, sinew_real *points,
+                                           sinew_error *error);
 
 typedef enum sinew_mesh_format {
     SINEW_MESH_BY_ENDING = 0, /* Gmsh: 4.1 ASCII; VTK: legacy ASCII; VTU: ASCII */

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "energy/batch.h"
+#include "mesh/skin.h"
 #include "objective/objective.h"
 #include "solve/solver.h"
 #include "world/motion.h"
@@ -23,6 +24,10 @@ typedef struct sinew_body_record {
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
     char *name; /* NULL: none */
+    /* The surface that rides on it (world_skin.c); all NULL without one. */
+    sinew_skin *skin;
+    int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
+    sinew_real *skin_weights; /* [4 * its vertex_count] */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -32,14 +37,16 @@ typedef struct sinew_energy_store {
     int32_t count;   /* elements */
     sinew_real parameters[SINEW_PARAMETER_MAX];
     uint32_t by_element; /* bit p: parameter p differs from element to element */
-    bool normals_given, rest_given;
+    bool normals_given, rest_given, fractions_given;
     int32_t *particles;                    /* [count][vertex_count] inside numbers, in the caller's order */
     sinew_real *each[SINEW_PARAMETER_MAX]; /* [count] where by_element says so */
     sinew_real *weights;                   /* [count][8] as given, where the stencil takes them */
     sinew_real *normals;                   /* [count][3] as given, where normals_given */
     sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
+    sinew_real *fractions;                 /* [count] filled parts of tets, where fractions_given */
     double *size;                          /* [count] of the rest shapes, where the energy keeps them (energy.h) */
-    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room;
+    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room,
+        fraction_room;
 } sinew_energy_store;
 
 /* Work space for making a batch from a store. */
@@ -176,6 +183,8 @@ void sinew_world_outside_points(const sinew_world *world, const sinew_real *from
                                 sinew_real *out);
 /* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
+/* Frees the skin of a body and its weights; fine without one. */
+void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
@@ -186,6 +195,9 @@ void sinew_world_note_change(sinew_world *world, uint32_t changed);
 /* Fills a store, used before or zeroed, with copies of what the def says. */
 sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                      sinew_error *error);
+/* Takes over how much of each tet its body says is filled (element_fractions.c). */
+sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew_world *world,
+                                          const sinew_energy_info *info, sinew_error *error);
 /* Checks one parameter of every element, values [count]. */
 sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parameter, const sinew_real *values,
                                           int32_t count, sinew_error *error);

@@ -24,7 +24,7 @@ enum {
     BLOCK = 4
 };
 
-/* Bytes of a block's mean: between both precisions and compilers blocks differ by 3 at most. */
+/* Bytes of a block's mean: both precisions differ by less than 0.1, other compilers and libraries of fonts by more. */
 #define TOLERANCE 8.0
 
 /* ---- Drawing --------------------------------------------------------------------------------- */

@@ -17,8 +17,7 @@ enum {
     PANEL_HEIGHT = 190,
     COLUMNS = 2,
     HEAD = 34,
-    FINENESS = 2, /* pixels for each unit of the figure */
-    SAMPLES = 24
+    SAMPLES = 8
 };
 #define SPAN 5.8 /* m across a panel unless the figure says otherwise */
 
@@ -87,8 +86,8 @@ static sinew_status draw_panels(const figure *f, const sinew_panel *panels, int3
     const int lines = (count + COLUMNS - 1) / COLUMNS;
     for (int32_t i = 0; i < count; i++)
         sinew_survey_add(&survey, panels[i].snapshot);
-    def.width = FINENESS * COLUMNS * PANEL_WIDTH;
-    def.height = FINENESS * lines * PANEL_HEIGHT;
+    def.width = COLUMNS * PANEL_WIDTH;
+    def.height = lines * PANEL_HEIGHT;
     def.samples = SAMPLES;
     def.ground = SINEW_GROUND_NONE;
     def.camera = look_at(f->span > 0 ? f->span : SPAN);

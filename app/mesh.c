@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: `sinew mesh check|fix|convert`: looks at mesh files, repairs them, and writes them in other formats.
+ * mesh.c: `sinew mesh check|fix|fill|convert`: looks at mesh files, repairs them, fills surfaces with tets, and writes
+ * them in other formats.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app.h"
 
@@ -13,7 +15,12 @@ static const char command[] = "mesh";
 static const sinew_option options[] = {
     {"all", NULL, "check: list every flaw, not the first 20 of each kind", false},
     {"merge", "DISTANCE", "fix: make vertices at most this far apart one, m; default 0, -1: none", false},
-    {"format", "FORMAT", "fix, convert: gmsh2, gmsh2-binary, gmsh4, gmsh4-binary, vtk-binary, vtu-binary", false},
+    {"cells", "N", "fill: lattice cells along the longest side of the surface's box; default 24", false},
+    {"conform", NULL, "fill: move boundary vertices to the surface", false},
+    {"no-split", NULL, "fill: parts that share a cell but do not touch share its tets", false},
+    {"threads", "N", "fill: the result is the same for any number; default all", false},
+    {"out", "BODY", "fill: write the body, .vtu or .msh: these keep how much of each tet is filled", false},
+    {"format", "FORMAT", "fix, fill, convert: gmsh2, gmsh2-binary, gmsh4, gmsh4-binary, vtk-binary, vtu-binary", false},
     {"help", NULL, "this text", false},
 };
 enum {
@@ -241,6 +248,74 @@ static int convert_mesh(const sinew_arguments *arguments)
     return status;
 }
 
+/* ---- Fill ----------------------------------------------------------------------------------- */
+
+static void print_filled(const char *path, const sinew_mesh *body, const sinew_fill_report *report, double seconds)
+{
+    printf("%s: filled in %.2f s\n", path, seconds);
+    printf("cell       %g m\nvertices   %d\ntets       %d\n", report->cell, sinew_mesh_vertex_count(body),
+           sinew_mesh_tet_count(body));
+    printf("quality    worst %.3g, mean %.3g (1: regular tet)\n", report->quality_min, report->quality_mean);
+    if (report->closed && report->surface_volume > 0)
+        printf("volume     %g m3, %+.2f %% against the %g m3 that the surface encloses\n", report->volume,
+               100 * (report->volume / report->surface_volume - 1), report->surface_volume);
+    else
+        printf("volume     %g m3; the surface is open\n", report->volume);
+    printf("pieces     %d\n", report->parts);
+    print_notes("odd", body);
+}
+
+/* s */
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool read_fill_options(const sinew_arguments *arguments, sinew_fill_def *def)
+{
+    int64_t cells = def->cells, threads = def->thread_count;
+    const char *text = sinew_option_text(arguments, "cells"), *count = sinew_option_text(arguments, "threads");
+    if (text && !sinew_read_integer(command, "--cells", text, 1, INT32_MAX, &cells))
+        return false;
+    if (count && !sinew_read_integer(command, "--threads", count, 1, 1024, &threads))
+        return false;
+    def->cells = (int32_t)cells;
+    def->thread_count = (int32_t)threads;
+    def->conform = sinew_option_on(arguments, "conform");
+    def->split = !sinew_option_on(arguments, "no-split");
+    return true;
+}
+
+static int fill_mesh(const sinew_arguments *arguments)
+{
+    sinew_error error;
+    sinew_mesh_format format;
+    sinew_fill_report report;
+    sinew_fill_def def = sinew_default_fill_def();
+    const char *out = sinew_option_text(arguments, "out");
+    if (!read_fill_options(arguments, &def) || !read_format(arguments, &format))
+        return SINEW_EXIT_USAGE;
+    sinew_mesh *surface = read_mesh(arguments->plain[1]);
+    if (!surface)
+        return SINEW_EXIT_USAGE;
+    def.surface = surface;
+    const double start = now();
+    sinew_mesh *body = sinew_mesh_fill(&def, &report, &error);
+    int status = SINEW_EXIT_DONE;
+    if (!body) {
+        status = sinew_usage_error(command, "%s: %s", arguments->plain[1], error.text);
+    } else {
+        print_notes("read", surface);
+        print_filled(arguments->plain[1], body, &report, now() - start);
+        status = out ? write_mesh(body, out, format) : SINEW_EXIT_DONE;
+    }
+    sinew_mesh_destroy(body);
+    sinew_mesh_destroy(surface);
+    return status;
+}
+
 /* ---- Actions -------------------------------------------------------------------------------- */
 
 static const struct action {
@@ -259,7 +334,7 @@ static const struct action {
      "there are flaws.",
      "sinew mesh check dragon.msh",
      check_mesh,
-     {true, false, false, true}},
+     {true, false, false, false, false, false, false, false, true}},
     {"fix",
      2,
      "fix IN OUT [--merge DISTANCE] [--format FORMAT]",
@@ -267,7 +342,15 @@ static const struct action {
      "degenerate and duplicate cells and unused vertices; says what it did and what is left. Slivers stay.",
      "sinew mesh fix scan.stl scan.obj --merge 1e-5",
      fix_mesh,
-     {false, true, true, true}},
+     {false, true, false, false, false, false, false, true, true}},
+    {"fill",
+     1,
+     "fill SURFACE --cells N [--conform] [--no-split] [--out BODY] [--format FORMAT]",
+     "Makes a body of tets around any surface, open, crossing itself, doubled or in parts: a body-centred\n"
+     "lattice, of which those tets stay that the inside reaches into. Says what it made and what was odd.",
+     "sinew mesh fill spot.obj --cells 24 --out spot.vtu",
+     fill_mesh,
+     {false, false, true, true, true, true, true, true, true}},
     {"convert",
      2,
      "convert IN OUT [--format FORMAT]",
@@ -275,7 +358,7 @@ static const struct action {
      "Formats for surfaces get the boundary of the tets.",
      "sinew mesh convert dragon.msh dragon.vtu --format vtu-binary",
      convert_mesh,
-     {false, false, true, true}},
+     {false, false, false, false, false, false, false, true, true}},
 };
 enum {
     ACTION_COUNT = sizeof actions / sizeof actions[0]
@@ -309,11 +392,11 @@ static int run_action(const struct action *action, const sinew_arguments *argume
 static int find_action(const sinew_arguments *arguments)
 {
     if (arguments->plain_count == 0)
-        return sinew_usage_error(command, "needs check, fix or convert; see sinew mesh --help");
+        return sinew_usage_error(command, "needs check, fix, fill or convert; see sinew mesh --help");
     for (int i = 0; i < ACTION_COUNT; i++)
         if (strcmp(arguments->plain[0], actions[i].name) == 0)
             return run_action(&actions[i], arguments);
-    return sinew_usage_error(command, "unknown action \"%s\"; use check, fix or convert", arguments->plain[0]);
+    return sinew_usage_error(command, "unknown action \"%s\"; use check, fix, fill or convert", arguments->plain[0]);
 }
 
 int sinew_command_mesh(int argc, char **argv)

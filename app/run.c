@@ -28,7 +28,9 @@ static const sinew_option options[] = {
     {"frames", "N", "how many, counted from the start of the scene", false},
     {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
     {"out", "DIR", "folder of the results; out/<scene> unless given", false},
-    {"format", "LIST", "pc2, obj, vtu, gltf, csv or none, by commas; pc2 unless given", true},
+    {"format", "LIST", "pc2, obj, vtu, gltf, csv, npy, usda or none, by commas; pc2 unless given", true},
+    {"fields", "LIST", "of vtu and npy, by commas; von_mises unless given; all, none", true},
+    {"morphs", "N", "gltf: at most so many frames, evenly chosen; 120 unless given, 0: all", false},
     {"set", "KEY=VALUE", "in place of what the scene says, e.g. bodies.0.energies.0.young=1e6", true},
     {"record", NULL, "metrics.csv has one row an iteration, in place of one a step", false},
     {"checkpoint", "SECONDS", "between checkpoints, 60 unless given; 0: after every frame", false},
@@ -76,37 +78,6 @@ static bool fail(const sinew_run *r)
 }
 
 /* ---- Command line --------------------------------------------------------------------------- */
-
-static const sinew_given *given_formats(const sinew_run *r)
-{
-    int32_t i = 0;
-    while (strcmp(options[i].name, "format") != 0)
-        i++;
-    return &r->arguments.given[i];
-}
-
-static bool read_formats(sinew_run *r)
-{
-    const sinew_given *given = given_formats(r);
-    r->wanted[SINEW_CACHE_PC2] = given->count == 0;
-    for (int32_t i = 0; i < given->count; i++) {
-        for (const char *name = given->values[i]; name;) {
-            char word[32];
-            size_t length = strcspn(name, ",");
-            snprintf(word, sizeof word, "%.*s", (int)length, name);
-            sinew_cache_format format = sinew_cache_format_by_name(word);
-            if (format < SINEW_CACHE_COUNT) {
-                r->wanted[format] = true;
-            } else if (strcmp(word, "none") != 0) {
-                sinew_usage_error(command, "--format: unknown format \"%s\"; known are pc2, obj, vtu, gltf, csv, none",
-                                  word);
-                return false;
-            }
-            name = name[length] ? name + length + 1 : NULL;
-        }
-    }
-    return true;
-}
 
 /* The command line as a person could type it again. NULL without memory. */
 static char *join(int argc, char **argv)
@@ -159,44 +130,20 @@ static bool find_origin(const char *given, origin *o)
     return true;
 }
 
+/* Whether the run of the folder kept the balance of its steps, as some fields need it. */
+static bool kept_balance(const origin *o)
+{
+    bool foreign;
+    json_t *summary = sinew_run_summary_read(o->folder, &foreign);
+    const bool kept = json_is_true(json_object_get(summary, "balance"));
+    json_decref(summary);
+    return kept;
+}
+
 static bool same_folder(const char *a, const char *b)
 {
     struct stat one, two;
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
-/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
-static bool take_note(sinew_run *r, const json_t *note, const char *path)
-{
-    json_int_t first;
-    int record;
-    json_t *formats, *steps;
-    bool had[SINEW_CACHE_COUNT] = {false}, same = true;
-    if (json_unpack((json_t *)note, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
-                    &first, "steps", &steps) != 0 ||
-        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
-        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
-                          path);
-        return false;
-    }
-    for (size_t i = 0; i < json_array_size(formats); i++) {
-        const char *name = json_string_value(json_array_get(formats, i));
-        sinew_cache_format format = sinew_cache_format_by_name(name ? name : "");
-        if (format < SINEW_CACHE_COUNT)
-            had[format] = true;
-    }
-    for (int i = 0; i < SINEW_CACHE_COUNT && given_formats(r)->count > 0; i++)
-        same = same && had[i] == r->wanted[i];
-    if (!same || r->record != (bool)record) {
-        sinew_usage_error(command, "--resume %s: the run there %s", path,
-                          !same    ? "has other formats; leave out --format, or give another --out"
-                          : record ? "was begun with --record; give it again, or another --out"
-                                   : "was begun without --record; leave it out, or give another --out");
-        return false;
-    }
-    memcpy(r->wanted, had, sizeof had);
-    r->first_frame = first;
-    return true;
 }
 
 /* A run of the folder that took all its steps, but was killed before its files had their names. */
@@ -231,7 +178,7 @@ static bool resume(sinew_run *r, const origin *o)
         return true;
     }
     json_t *note = json_loads(sinew_world_note(r->world), 0, NULL);
-    bool good = take_note(r, note, o->path);
+    bool good = sinew_run_take_note(r, note, o->path);
     json_decref(note);
     return good;
 }
@@ -259,6 +206,8 @@ static bool choose_folder(sinew_run *r, const origin *o)
 static bool open_scene(sinew_run *r, const char *name)
 {
     char path[4096];
+    if (r->balance)
+        sinew_settings_add_text(&r->settings, "balance", "true");
     r->scene =
         sinew_settings_add_options(&r->settings, &r->arguments) ? sinew_open_scene(command, name, &r->settings) : NULL;
     if (!r->scene)
@@ -286,8 +235,11 @@ static bool set_up(sinew_run *r)
         sinew_usage_error(command, "--overwrite removes what --resume goes on with; give one of them");
         return false;
     }
-    if (!read_formats(r) || !open_scene(r, r->arguments.plain[0]) || (given && !find_origin(given, &o)) ||
-        !choose_folder(r, &o) || !sinew_run_check_folder(r) || !set_solver(r) || (given && !resume(r, &o)))
+    if (!sinew_run_read_formats(r) || (given && !find_origin(given, &o)))
+        return false;
+    r->balance = r->balance || (given && kept_balance(&o));
+    if (!open_scene(r, r->arguments.plain[0]) || !choose_folder(r, &o) || !sinew_run_check_folder(r) ||
+        !set_solver(r) || (given && !resume(r, &o)) || !sinew_run_check_fields(r))
         return false;
     /* Ordering and factorisation may take minutes: they come after all that can be refused at once. */
     return sinew_world_prepare(r->world, &r->error) == SINEW_OK || fail(r);
@@ -346,32 +298,6 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static const char *open_with(int format)
-{
-    static const char *const texts[SINEW_CACHE_COUNT] = {[SINEW_CACHE_PC2] =
-                                                             "%s.obj + %s.pc2 (Blender: Mesh Cache modifier)",
-                                                         [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",
-                                                         [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
-                                                         [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
-                                                         [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)",
-                                                         [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)",
-                                                         [SINEW_CACHE_USDA] = "%s.usda (USD: Houdini, Maya, Blender)"};
-    return texts[format];
-}
-
-/* Writes a pattern with every %s replaced by the name. */
-static void print_named(const char *pattern, const char *name)
-{
-    for (const char *c = pattern; *c; c++) {
-        if (c[0] == '%' && c[1] == 's') {
-            fputs(name, stdout);
-            c++;
-        } else {
-            putchar(*c);
-        }
-    }
-}
-
 static void print_summary(const sinew_run *r, double seconds, bool complete)
 {
     char bits[128], residual[96], gap[320];
@@ -383,11 +309,7 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
            sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
            (long long)r->statistics.steps, sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual,
            gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        if (r->wanted[format]) {
-            print_named(open_with(format), name);
-            printf(", ");
-        }
+    sinew_run_print_formats(r);
     printf("metrics.csv, state.bin, summary.json\n");
     if (r->gap_seconds > 1 && r->gap_seconds > r->solver_seconds)
         printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.gap_every=10 looks at every tenth step, "

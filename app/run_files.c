@@ -261,6 +261,10 @@ static bool open_caches(sinew_run *r)
         def.first_frame = (int32_t)r->first_frame;
         def.kept_frames = (int32_t)frames_so_far(r);
         def.resumable = true;
+        def.fields = r->fields;
+        def.fields_if_any = r->fields_if_any;
+        def.morph_frames = r->morph_frames;
+        def.bodies = sinew_scene_writes_bodies(r->scene);
         r->caches[format] = sinew_cache_open(&def, &r->error);
         if (!r->caches[format])
             return fail(r);
@@ -350,14 +354,9 @@ void sinew_run_write_metrics(const sinew_run *r, int64_t step)
 /* Facts about the folder's files that the state carries, so that a later process can go on with them. */
 static bool note_run(sinew_run *r)
 {
-    json_t *formats = json_array();
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        if (r->wanted[format])
-            json_array_append_new(formats, json_string(sinew_cache_format_name((sinew_cache_format)format)));
-    json_t *note =
-        json_pack("{s:i, s:o, s:b, s:I, s:o}", "sinew_run", 1, "formats", formats, "record", (int)r->record,
-                  "first_frame", (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
-    char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
+    json_t *note = json_pack("{s:i, s:b, s:I, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
+                             (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
+    char *text = note && sinew_run_add_to_note(r, note) ? json_dumps(note, JSON_COMPACT) : NULL;
     bool good = text && sinew_world_set_note(r->world, text) == SINEW_OK;
     free(text);
     json_decref(note);

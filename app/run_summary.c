@@ -272,13 +272,14 @@ static json_t *summary_json(const sinew_run *r, const char *status)
 {
     const int64_t step = sinew_world_step_count(r->world);
     return json_pack(
-        "{s:i, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o}", "sinew_run", 1,
-        "status", status, "scene", sinew_scene_name(r->scene), "origin", origin_json(r), "command", r->command_line,
-        "version", SINEW_VERSION, "precision", SINEW_PRECISION, "solver",
+        "{s:i, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:b, s:I, s:f, s:o, s:o, s:o}",
+        "sinew_run", 1, "status", status, "scene", sinew_scene_name(r->scene), "origin", origin_json(r), "command",
+        r->command_line, "version", SINEW_VERSION, "precision", SINEW_PRECISION, "solver",
         sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, "threads",
         (json_int_t)sinew_world_thread_count(r->world), "particles", (json_int_t)sinew_world_particle_count(r->world),
         "first_frame", (json_int_t)r->first_frame, "last_frame", (json_int_t)r->frames, "steps_per_frame",
-        (json_int_t)r->per_frame, "step", (json_int_t)step, "time", (double)sinew_world_time(r->world), "steps",
+        (json_int_t)r->per_frame, "fps", sinew_scene_fps(r->scene), "balance", (int)r->balance, "step",
+        (json_int_t)step, "time", (double)sinew_world_time(r->world), "steps",
         sinew_run_statistics_json(&r->statistics), "seconds", seconds_json(r), "files", sinew_run_manifest(r));
 }
 

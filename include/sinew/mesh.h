@@ -29,7 +29,8 @@ typedef struct sinew_mesh_def {
     int32_t triangle_count;
     const int32_t *triangles; /* [3 * triangle_count] */
     int32_t edge_count;
-    const int32_t *edges; /* [2 * edge_count] */
+    const int32_t *edges;        /* [2 * edge_count] */
+    const sinew_real *fractions; /* [tet_count] how much of each tet is filled, in (0, 1]; NULL (default): all */
 } sinew_mesh_def;
 
 SINEW_API sinew_mesh_def sinew_default_mesh_def(void);
@@ -208,10 +209,12 @@ typedef struct sinew_fill_report {
     double quality_min; /* as in sinew_mesh_report */
     double quality_mean;
     double volume;         /* m3, of the tets, each times its filled part */
-    double surface_volume; /* m3, that the surface encloses where it is closed; else what sampling finds inside */
+    double surface_volume; /* m3, that the surface encloses where it is closed and does not cross itself; else what
+                              sampling finds inside */
     bool closed;           /* surface_volume is the surface's own */
     int32_t parts;         /* pieces of the body that do not hang together */
     int32_t split_cells;   /* tets that exist more than once, for parts that do not touch */
+    int32_t thin_cells;    /* tets around walls too thin for samples: parts in one of them are not told apart */
     int32_t open_edges;    /* of the surface: used by one triangle */
     int32_t crowded_edges; /* by three or more */
     int32_t flipped;       /* triangles oriented against a neighbour */

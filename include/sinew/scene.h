@@ -46,6 +46,8 @@ SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
 SINEW_API double sinew_scene_fps(const sinew_scene *scene);              /* frames a second of simulated time */
+/* Whether caches are to hold the bodies themselves ("write": "body"), not the surfaces that ride on them. */
+SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 
@@ -87,8 +89,7 @@ SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "p
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
 /* What people colour solids by. */
-#define SINEW_CACHE_USUAL_FIELDS                                                                                       \
-    (1u << SINEW_FIELD_DETERMINANT | 1u << SINEW_FIELD_VON_MISES | 1u << SINEW_FIELD_ENERGY)
+#define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
 
 typedef struct sinew_cache_def {
     uint32_t cookie;
@@ -108,9 +109,13 @@ typedef struct sinew_cache_def {
     /* Fields that vtu and npy hold besides velocities, as bits 1 << sinew_field_kind. */
     uint32_t fields;        /* these, or it refuses to open; default none */
     uint32_t fields_if_any; /* these where the world has them; default those of SINEW_CACHE_USUAL_FIELDS */
+    int32_t morph_frames;   /* gltf: at most so many frames, as viewers take few morph targets; where there are more it
+                               holds every sinew_cache_morph_stride()-th of them. 0: all. Default 120 */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
+/* Of so many frames glTF holds number 0 and every so many-th: the smallest power of two that leaves at most `most`. */
+SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most);
 /* Files appear under their own names only in close, or (sequences) frame by frame when complete; a cache that
  * fails or is dropped leaves no half-written file. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);

@@ -31,6 +31,10 @@ sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *for
 sinew_status sinew_fail_memory(sinew_error *error, const char *what);
 void sinew_error_clear(sinew_error *error);
 
+/* Bytes that this process may still ask the system for: what is free, or less where limits are set. Infinite where the
+ * system does not say. */
+double sinew_memory_available(void);
+
 /* Wall clock, monotonic, s. */
 double sinew_seconds(void);
 
@@ -57,6 +61,7 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_REPLAY 0x52504c53u
 #define SINEW_COOKIE_SKIN   0x534b4953u
 #define SINEW_COOKIE_RIDE   0x52494453u
+#define SINEW_COOKIE_FILL   0x46494c53u
 #define SINEW_COOKIE_TREE   0x54524553u
 
 #endif

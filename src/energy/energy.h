@@ -144,6 +144,7 @@ typedef struct sinew_element {
     const sinew_real *weights;    /* PAIR: [8] signed: first point's weights, then minus the second point's */
     const sinew_real *normal;     /* PAIR: unit vector */
     const sinew_real *target;     /* VERTEX: [3] m */
+    const sinew_real *fraction;   /* TET: NULL, or how much of its rest volume is filled, in (0, 1] */
     double *size;                 /* NULL, or where energies with `keeps_size` leave a number of the rest shape ... */
     bool rest_known; /* ... and find it again: data hold what an earlier `prepare` made of the rest shape, which is not
                         given; only the parameters are new */

@@ -80,13 +80,14 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     const double t10 = dot(q[1], edge[0]), t20 = dot(q[2], edge[0]), t21 = dot(q[2], edge[1]);
     const double l10 = -t10 * l00 * l11, l21 = -t21 * l11 * l22, l20 = -(t20 * l00 + t21 * l10) * l22;
     const double lower[6] = {l00, l10, l11, l20, l21, l22};
-    data[TET_WEIGHT] = (sinew_real)(modulus * fabs(det) / 6);
+    const double filled = fabs(det) * (element->fraction ? (double)*element->fraction : 1);
+    data[TET_WEIGHT] = (sinew_real)(modulus * filled / 6);
     for (int i = 0; i < 6; i++)
         data[TET_LOWER + i] = (sinew_real)lower[i];
     for (int i = 0; frame && i < 9; i++)
         frame[i] = q[i % 3][i / 3];
     if (element->size)
-        *element->size = fabs(det);
+        *element->size = filled;
     return NULL;
 }
 

@@ -82,6 +82,7 @@ struct sinew_cache {
     int32_t synced;      /* frames on the disk */
     double frame_time;   /* s between frames */
     uint32_t fields, fields_if_any; /* as the def says */
+    int32_t morph_frames;           /* of glTF at most, 0: all */
     int32_t body_count;
     sinew_cache_body *bodies; /* [body_count] */
     bool skinned;             /* some body's points are a skin's */

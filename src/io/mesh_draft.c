@@ -30,6 +30,8 @@ void sinew_draft_close(sinew_draft *draft)
 {
     sinew_release(&draft->allocator, draft->positions);
     draft->positions = NULL;
+    sinew_release(&draft->allocator, draft->fractions);
+    draft->fractions = NULL;
     for (int kind = 0; kind < SINEW_DRAFT_KINDS; kind++) {
         sinew_release(&draft->allocator, draft->cells[kind].indices);
         draft->cells[kind].indices = NULL;
@@ -149,6 +151,36 @@ bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices)
     if (kind != SINEW_DRAFT_TRIANGLE)
         return put_cell(draft, kind, indices);
     return sinew_skin_draft_face(draft, indices, 3) && put_triangle(draft, indices, 0, 1, 2);
+}
+
+bool sinew_draft_set_fraction(sinew_draft *draft, int64_t tet, double fraction)
+{
+    if (tet >= draft->fraction_capacity) {
+        const int64_t capacity = draft->cells[SINEW_DRAFT_TET].capacity;
+        sinew_real *fractions = sinew_reallocate(&draft->allocator, draft->fractions, (size_t)draft->fraction_capacity,
+                                                 (size_t)capacity, sizeof *fractions);
+        if (!fractions) {
+            sinew_fail_memory(draft->error, "the filled fractions of a mesh");
+            return false;
+        }
+        for (int64_t t = draft->fraction_capacity; t < capacity; t++)
+            fractions[t] = 1;
+        draft->fractions = fractions;
+        draft->fraction_capacity = capacity;
+    }
+    draft->fractions[tet] = (sinew_real)fraction;
+    return true;
+}
+
+/* The fractions of all tets go to the mesh; tets without one are filled. */
+static bool hand_over_fractions(sinew_draft *draft, sinew_mesh *mesh)
+{
+    const int64_t count = draft->cells[SINEW_DRAFT_TET].count;
+    if (!draft->fractions || count == 0)
+        return true;
+    if (count > draft->fraction_capacity && !sinew_draft_set_fraction(draft, count - 1, 1))
+        return false;
+    return sinew_mesh_set_fractions(mesh, draft->fractions, draft->error) == SINEW_OK;
 }
 
 /* ---- Polygons ------------------------------------------------------------------------------ */
@@ -346,7 +378,8 @@ sinew_mesh *sinew_draft_finish(sinew_draft *draft, const char *name)
     if (!mesh)
         return NULL;
     hand_over_all(draft, mesh);
-    if (sinew_mesh_validate(mesh, draft->error) != SINEW_OK || !add_notes(draft, mesh)) {
+    if (sinew_mesh_validate(mesh, draft->error) != SINEW_OK || !hand_over_fractions(draft, mesh) ||
+        !add_notes(draft, mesh)) {
         sinew_mesh_destroy(mesh);
         return NULL;
     }

@@ -11,6 +11,9 @@
 #include "sinew/mesh.h"
 #include "base/base.h"
 
+/* The name of the numbers of cells that say how much of a tet is filled, in files that can carry such. */
+#define SINEW_FRACTION_NAME "filled_fraction"
+
 enum {
     SINEW_DRAFT_EDGE = 0,
     SINEW_DRAFT_TRIANGLE,
@@ -39,6 +42,8 @@ typedef struct sinew_draft {
     int64_t vertex_count;
     int64_t vertex_capacity;
     sinew_draft_cells cells[SINEW_DRAFT_KINDS];
+    sinew_real *fractions;     /* [fraction_capacity] filled parts of the tets; NULL: the file says nothing of them */
+    int64_t fraction_capacity; /* tets behind it are filled */
     sinew_draft_ignored ignored[SINEW_DRAFT_IGNORED_MAX];
     int32_t ignored_count;
     int64_t cut_count;       /* polygons cut into triangles */
@@ -57,6 +62,8 @@ bool sinew_draft_reserve_cells(sinew_draft *draft, int kind, int64_t count);
 bool sinew_draft_reserve_corners(const sinew_draft *draft, int32_t **corners, int64_t *capacity, int64_t count);
 bool sinew_draft_add_vertex(sinew_draft *draft, const sinew_real point[3]);
 bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices);
+/* How much of a tet that is there is filled: a finite number above 0 and at most 1, which the caller has checked. */
+bool sinew_draft_set_fraction(sinew_draft *draft, int64_t tet, double fraction);
 /* One or two corners make an edge (two) or nothing (one); three a triangle; more are cut by ear clipping. */
 bool sinew_draft_add_polygon(sinew_draft *draft, const int32_t *corners, int64_t count);
 /* count - 1 edges along the line, and one more that closes it when asked. */

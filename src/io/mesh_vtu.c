@@ -4,10 +4,11 @@
  *
  * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
  * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
- * pieces become one mesh, vertex after vertex. Point and cell data are not read. The file is gone through twice: first
- * on trial, so that what is refused costs no memory, then into the draft. Known limits: arrays may hold at most 32
- * times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is an attack); compressors other than
- * zlib are refused; entities (&amp;) in attributes are not decoded, which only names of arrays could need.
+ * pieces become one mesh, vertex after vertex. Point and cell data are not read, but for the filled fractions of tets.
+ * The file is gone through twice: first on trial, so that what is refused costs no memory, then into the draft. Known
+ * limits: arrays may hold at most 32 times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is
+ * an attack); compressors other than zlib are refused; entities (&amp;) in attributes are not decoded, which only names
+ * of arrays could need.
  */
 #include "io/mesh_file.h"
 
@@ -53,6 +54,7 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
+    sinew_vtu_array fractions; /* cell data, optional */
 } vtu_piece;
 
 /* ---- XML ----------------------------------------------------------------------------------- */
@@ -299,7 +301,7 @@ static sinew_vtu_array *array_named(vtu_piece *piece, const xml_tag *tag)
 static bool read_piece_arrays(vtu_reader *reader, vtu_piece *piece)
 {
     xml_tag tag;
-    bool in_points = false, in_cells = false;
+    bool in_points = false, in_cells = false, in_data = false;
     while (next_tag(reader, &tag)) {
         if (sinew_token_is(tag.name, "Piece"))
             return tag.closes || sinew_text_fail(&reader->text, tag.at, "a <Piece> inside a <Piece>");
@@ -307,9 +309,13 @@ static bool read_piece_arrays(vtu_reader *reader, vtu_piece *piece)
             in_points = !tag.closes && !tag.empty;
         else if (sinew_token_is(tag.name, "Cells"))
             in_cells = !tag.closes && !tag.empty;
+        else if (sinew_token_is(tag.name, "CellData"))
+            in_data = !tag.closes && !tag.empty;
         if (!sinew_token_is(tag.name, "DataArray") || tag.closes)
             continue;
         sinew_vtu_array *array = in_points ? &piece->points : in_cells ? array_named(piece, &tag) : NULL;
+        if (in_data && attribute_is(&tag, "Name", SINEW_FRACTION_NAME))
+            array = &piece->fractions;
         if (array && !find_array(reader, &tag, array))
             return false;
     }
@@ -356,7 +362,8 @@ static bool add_points(vtu_reader *reader, const vtu_piece *piece)
 /* The three arrays of cells, side by side. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
-    int64_t start; /* entries of the connectivity that were taken */
+    sinew_vtu_stream *fractions; /* NULL: the file has none */
+    int64_t start;               /* entries of the connectivity that were taken */
 } cell_streams;
 
 /* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */
@@ -379,6 +386,23 @@ static bool take_corners(vtu_reader *reader, const vtu_piece *piece, cell_stream
     return true;
 }
 
+/* The fraction of cell i; `tets` is how many there were before it. Numbers of other cells mean nothing. */
+static bool take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type, int64_t tets,
+                          int64_t i)
+{
+    double fraction;
+    if (!streams->fractions)
+        return true;
+    if (!sinew_vtu_next_real(streams->fractions, &fraction))
+        return false;
+    if (type == SINEW_VTK_TETRA && !(fraction > 0 && fraction <= 1))
+        return sinew_text_fail(&reader->text, piece->at,
+                               SINEW_FRACTION_NAME " of cell %lld is %g; it must be above 0 and at most 1",
+                               (long long)i, fraction);
+    return reader->trial || reader->draft->cells[SINEW_DRAFT_TET].count == tets ||
+           sinew_draft_set_fraction(reader->draft, tets, fraction);
+}
+
 static bool add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t i)
 {
     int64_t type, end;
@@ -387,12 +411,13 @@ static bool add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *s
     if (end < streams->start || end > piece->connectivity.count)
         return sinew_text_fail(&reader->text, piece->at, "the offset of cell %lld is before the last or past the end",
                                (long long)i);
-    int64_t size = end - streams->start;
+    int64_t size = end - streams->start, tets = reader->draft->cells[SINEW_DRAFT_TET].count;
     if (!sinew_vtk_size_fits(type, size))
         return sinew_text_fail(&reader->text, piece->at, "cell %lld of type %lld cannot have %lld corners",
                                (long long)i, (long long)type, (long long)size);
     return take_corners(reader, piece, streams, base, size) &&
-           (reader->trial || sinew_vtk_add_cell(reader->draft, type, reader->corners, size) == SINEW_VTK_ADDED);
+           (reader->trial || sinew_vtk_add_cell(reader->draft, type, reader->corners, size) == SINEW_VTK_ADDED) &&
+           take_fraction(reader, piece, streams, type, tets, i);
 }
 
 static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
@@ -401,15 +426,20 @@ static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
         return sinew_text_fail(
             &reader->text, piece->at, "%lld cells are promised, but there are %lld offsets and %lld types",
             (long long)piece->cell_count, (long long)piece->offsets.count, (long long)piece->types.count);
+    if (piece->fractions.place && piece->fractions.count != piece->cell_count)
+        return sinew_text_fail(&reader->text, piece->at, "%lld cells are promised, but there are %lld fractions",
+                               (long long)piece->cell_count, (long long)piece->fractions.count);
     cell_streams streams = {0};
     bool good = (streams.connectivity = open_array(reader, &piece->connectivity)) &&
                 (streams.offsets = open_array(reader, &piece->offsets)) &&
-                (streams.types = open_array(reader, &piece->types));
+                (streams.types = open_array(reader, &piece->types)) &&
+                (!piece->fractions.place || (streams.fractions = open_array(reader, &piece->fractions)));
     for (int64_t i = 0; good && i < piece->cell_count; i++)
         good = add_cell(reader, piece, &streams, base, i);
     sinew_vtu_close(streams.connectivity);
     sinew_vtu_close(streams.offsets);
     sinew_vtu_close(streams.types);
+    sinew_vtu_close(streams.fractions);
     return good;
 }
 

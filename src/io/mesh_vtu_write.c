@@ -87,6 +87,19 @@ static void print_types(const sinew_mesh *mesh, FILE *stream, bool binary)
         }
 }
 
+/* A number for every cell, as the format asks: 1 for edges and triangles. */
+static void print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
+{
+    const int64_t others = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh);
+    for (int64_t i = 0; i < cell_total(mesh); i++) {
+        const sinew_real fraction = i < others ? 1 : sinew_mesh_fractions(mesh)[i - others];
+        if (binary)
+            fwrite(&fraction, sizeof fraction, 1, stream);
+        else
+            fprintf(stream, SINEW_REAL_FORMAT "\n", fraction);
+    }
+}
+
 static uint64_t points_size(const sinew_mesh *mesh)
 {
     return 3 * sizeof(sinew_real) * (uint64_t)sinew_mesh_vertex_count(mesh);
@@ -101,6 +114,11 @@ static uint64_t connectivity_size(const sinew_mesh *mesh)
 static uint64_t offsets_size(const sinew_mesh *mesh)
 {
     return 8 * (uint64_t)cell_total(mesh);
+}
+
+static uint64_t fractions_size(const sinew_mesh *mesh)
+{
+    return sizeof(sinew_real) * (uint64_t)cell_total(mesh);
 }
 
 static uint64_t types_size(const sinew_mesh *mesh)
@@ -130,10 +148,15 @@ static const vtu_array arrays[] = {
     {"<Cells>\n", "", "type=\"Int32\" Name=\"connectivity\"", connectivity_size, print_connectivity},
     {"", "", "type=\"Int64\" Name=\"offsets\"", offsets_size, print_offsets},
     {"", "</Cells>\n", "type=\"UInt8\" Name=\"types\"", types_size, print_types},
+    {"<CellData>\n", "</CellData>\n", "type=\"" REAL_TYPE "\" Name=\"" SINEW_FRACTION_NAME "\"", fractions_size,
+     print_fractions},
 };
-enum {
-    ARRAYS = sizeof arrays / sizeof arrays[0]
-};
+
+/* The last array is there for meshes that have fractions. */
+static int array_count(const sinew_mesh *mesh)
+{
+    return (int)(sizeof arrays / sizeof arrays[0]) - (sinew_mesh_fractions(mesh) ? 0 : 1);
+}
 
 static void print_header(const sinew_mesh *mesh, FILE *stream)
 {
@@ -148,7 +171,7 @@ static void print_header(const sinew_mesh *mesh, FILE *stream)
 static void print_appended(const sinew_mesh *mesh, FILE *stream)
 {
     fputs("<AppendedData encoding=\"raw\">\n_", stream);
-    for (int i = 0; i < ARRAYS; i++) {
+    for (int i = 0; i < array_count(mesh); i++) {
         uint64_t size = arrays[i].size(mesh);
         fwrite(&size, sizeof size, 1, stream);
         arrays[i].print(mesh, stream, true);
@@ -161,7 +184,7 @@ void sinew_vtu_print(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format for
     bool binary = format == SINEW_MESH_VTU_BINARY;
     uint64_t offset = 0;
     print_header(mesh, stream);
-    for (int i = 0; i < ARRAYS; i++) {
+    for (int i = 0; i < array_count(mesh); i++) {
         fprintf(stream, "%s<DataArray %s ", arrays[i].before, arrays[i].attributes);
         if (binary) {
             fprintf(stream, "format=\"appended\" offset=\"%llu\"/>\n", (unsigned long long)offset);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene_mesh.c: rest shapes: from a generator's keys or from a file, then transformed.
+ * scene_mesh.c: rest shapes: from a generator's keys or from a file, then transformed, then filled where that is asked.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "io/scene_reader.h"
+#include "mesh/mesh.h"
 
 /* Vertices that a scene may ask a generator for; larger meshes come from files. */
 static const double largest_mesh = 1e7;
@@ -219,12 +220,20 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields)
 
 /* ---- Files and transforms ------------------------------------------------------------------- */
 
-static sinew_mesh *read_mesh(sinew_reader *reader, const sinew_node *file)
+/* A mesh from a file, with the axes and the unit that `node` gives. */
+static sinew_mesh *read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)
 {
     char path[1024];
+    const char *up;
+    double scale;
     if (!sinew_reader_path(reader, file, path, sizeof path))
         return NULL;
     sinew_mesh *mesh = sinew_mesh_read(path, &reader->allocator, reader->error);
+    if (mesh && sinew_reader_axes(reader, node, &up, &scale) &&
+        sinew_orient_points(up, scale, mesh->vertex_count, mesh->positions, reader->error) != SINEW_OK) {
+        sinew_mesh_destroy(mesh);
+        mesh = NULL;
+    }
     if (!mesh) {
         sinew_tree_blame(&reader->tree, file);
         return NULL;
@@ -256,13 +265,36 @@ static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transf
     return moved;
 }
 
+/* A mesh with tets is filled anew from its boundary. */
+static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, const sinew_mesh *mesh)
+{
+    sinew_fill_def def = sinew_default_fill_def();
+    const sinew_node *conform = sinew_node_get(fill, "conform"), *split = sinew_node_get(fill, "split");
+    sinew_mesh *surface = sinew_mesh_surface(mesh, reader->error), *body = NULL;
+    def.allocator = reader->allocator;
+    def.surface = surface;
+    def.conform = conform ? json_is_true(conform->value) : def.conform;
+    def.split = split ? json_is_true(split->value) : def.split;
+    take_integer(fill, "cells", &def.cells);
+    if (surface)
+        body = sinew_mesh_fill(&def, NULL, reader->error);
+    if (!body)
+        sinew_tree_blame(&reader->tree, fill);
+    else if (*sinew_mesh_notes(body) && !sinew_reader_note(reader, "fill: %s", sinew_mesh_notes(body))) {
+        sinew_mesh_destroy(body);
+        body = NULL;
+    }
+    sinew_mesh_destroy(surface);
+    return body;
+}
+
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
 {
     const sinew_node *node = sinew_node_get(body, "mesh"), *file = sinew_node_get(node, "file");
     const sinew_node *transform = sinew_node_get(body, "transform");
     sinew_mesh *mesh;
     if (file) {
-        mesh = read_mesh(reader, file);
+        mesh = read_mesh(reader, node, file);
     } else {
         const generator *found = generator_by_name(sinew_node_text(sinew_node_get(node, "generator")));
         sinew_error_clear(reader->error);
@@ -271,5 +303,13 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
         if (!mesh && reader->error->status != SINEW_ERROR_FORMAT)
             sinew_tree_blame(&reader->tree, node);
     }
-    return mesh && transform ? transform_mesh(reader, transform, mesh) : mesh;
+    if (mesh && transform)
+        mesh = transform_mesh(reader, transform, mesh);
+    /* After the transform, so that a scale that differs from axis to axis does not reach the tets. */
+    const sinew_node *fill = sinew_node_get(node, "fill");
+    if (!mesh || !fill)
+        return mesh;
+    sinew_mesh *filled = fill_surface(reader, fill, mesh);
+    sinew_mesh_destroy(mesh);
+    return filled;
 }

@@ -18,9 +18,10 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;     /* [vertex_count] the vertex that takes its place */
-    int32_t *cells[3]; /* tets, triangles, edges that stay, over old vertices */
-    int32_t counts[3]; /* how many */
+    int32_t *same;         /* [vertex_count] the vertex that takes its place */
+    int32_t *cells[3];     /* tets, triangles, edges that stay, over old vertices */
+    int32_t counts[3];     /* how many */
+    sinew_real *fractions; /* [counts[0]] of the tets that stay; NULL: the mesh has none */
     int64_t merged;
     int64_t turned;
     int64_t degenerate[3];
@@ -70,10 +71,13 @@ static void keep_sound_cells(fixer *f, int kind, const sinew_elements *elements)
         int32_t *kept = f->cells[kind] + (size_t)f->counts[kind] * size;
         for (size_t i = 0; i < size; i++)
             kept[i] = f->same[elements->vertices[(size_t)e * size + i]];
-        if (is_degenerate(f, kind, kept))
+        if (is_degenerate(f, kind, kept)) {
             f->degenerate[kind]++;
-        else
-            f->counts[kind]++;
+            continue;
+        }
+        if (kind == 0 && f->fractions)
+            f->fractions[f->counts[0]] = f->mesh->fractions[e];
+        f->counts[kind]++;
     }
 }
 
@@ -90,6 +94,8 @@ static sinew_status drop_duplicates(fixer *f, int kind)
     for (int32_t e = 0; status == SINEW_OK && e < elements.count; e++) {
         if (same[e] != e)
             continue;
+        if (kind == 0 && f->fractions)
+            f->fractions[kept] = f->fractions[e];
         memmove(f->cells[kind] + (size_t)kept++ * size, f->cells[kind] + (size_t)e * size, size * sizeof(int32_t));
     }
     if (status == SINEW_OK) {
@@ -247,7 +253,8 @@ static sinew_mesh *make_copy(fixer *f, int32_t *map)
     }
     int32_t used = number_used_vertices(f, numbers);
     sinew_mesh *copy = copy_used(f, numbers, used);
-    if (copy && write_notes(f, copy) != SINEW_OK) {
+    if (copy &&
+        (write_notes(f, copy) != SINEW_OK || sinew_mesh_set_fractions(copy, f->fractions, f->error) != SINEW_OK)) {
         sinew_mesh_destroy(copy);
         copy = NULL;
     }
@@ -268,6 +275,10 @@ static sinew_status repair(fixer *f, double merge_distance)
         size_t room = (size_t)lists[kind].count * (size_t)sizes[kind];
         f->cells[kind] = sinew_allocate(&mesh->allocator, room, sizeof(int32_t));
         good = good && f->cells[kind];
+    }
+    if (mesh->fractions) {
+        f->fractions = sinew_allocate(&mesh->allocator, (size_t)mesh->tet_count, sizeof *f->fractions);
+        good = good && f->fractions;
     }
     if (!good)
         return sinew_fail_memory(f->error, "a repaired mesh");
@@ -296,6 +307,7 @@ sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_
     fixer f = {.mesh = mesh, .error = error};
     sinew_mesh *copy = repair(&f, merge_distance) == SINEW_OK ? make_copy(&f, map) : NULL;
     sinew_release(&mesh->allocator, f.same);
+    sinew_release(&mesh->allocator, f.fractions);
     for (int kind = 0; kind < 3; kind++)
         sinew_release(&mesh->allocator, f.cells[kind]);
     return copy;

@@ -86,6 +86,7 @@ void sinew_mesh_destroy(sinew_mesh *mesh)
     sinew_release(&hooks, mesh->tets);
     sinew_release(&hooks, mesh->triangles);
     sinew_release(&hooks, mesh->edges);
+    sinew_release(&hooks, mesh->fractions);
     sinew_release(&hooks, mesh->notes);
     sinew_release(&hooks, mesh);
 }
@@ -120,6 +121,26 @@ sinew_status sinew_mesh_validate(const sinew_mesh *mesh, sinew_error *error)
     if (status == SINEW_OK)
         status = validate_cells("edge", mesh->edges, mesh->edge_count, 2, mesh->vertex_count, error);
     return status;
+}
+
+sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fractions, sinew_error *error)
+{
+    const size_t count = (size_t)mesh->tet_count;
+    sinew_real *own = NULL;
+    for (size_t t = 0; fractions && t < count; t++)
+        if (!(fractions[t] > 0 && fractions[t] <= 1))
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "mesh: %g of tet %zu is filled; fractions are above 0, at most 1", (double)fractions[t],
+                              t);
+    if (fractions) {
+        own = sinew_allocate(&mesh->allocator, count, sizeof *own);
+        if (!own)
+            return sinew_fail_memory(error, "the filled fractions of a mesh");
+        memcpy(own, fractions, count * sizeof *own);
+    }
+    sinew_release(&mesh->allocator, mesh->fractions);
+    mesh->fractions = own;
+    return SINEW_OK;
 }
 
 sinew_mesh_def sinew_default_mesh_def(void)
@@ -159,7 +180,8 @@ sinew_mesh *sinew_mesh_create(const sinew_mesh_def *def, sinew_error *error)
     copy_array(mesh->tets, def->tets, 4 * (size_t)def->tet_count, sizeof *mesh->tets);
     copy_array(mesh->triangles, def->triangles, 3 * (size_t)def->triangle_count, sizeof *mesh->triangles);
     copy_array(mesh->edges, def->edges, 2 * (size_t)def->edge_count, sizeof *mesh->edges);
-    if (sinew_mesh_validate(mesh, error) != SINEW_OK) {
+    if (sinew_mesh_validate(mesh, error) != SINEW_OK ||
+        sinew_mesh_set_fractions(mesh, def->fractions, error) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
         return NULL;
     }
@@ -183,6 +205,7 @@ sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions
     def.triangles = mesh->triangles;
     def.edge_count = mesh->edge_count;
     def.edges = mesh->edges;
+    def.fractions = mesh->fractions;
     return sinew_mesh_create(&def, error);
 }
 
@@ -246,6 +269,11 @@ const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh)
 const int32_t *sinew_mesh_tets(const sinew_mesh *mesh)
 {
     return SINEW_ASSERT(mesh) ? mesh->tets : NULL;
+}
+
+const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh)
+{
+    return SINEW_ASSERT(mesh) ? mesh->fractions : NULL;
 }
 
 const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh)

@@ -21,6 +21,7 @@ struct sinew_mesh {
     int32_t *tets;         /* [4 * tet_count] */
     int32_t *triangles;    /* [3 * triangle_count] */
     int32_t *edges;        /* [2 * edge_count] */
+    sinew_real *fractions; /* [tet_count] in (0, 1]; NULL: all of every tet */
     char *notes;           /* lines separated by '\n'; NULL when there are none */
     size_t notes_length;   /* without the final 0 */
 };
@@ -29,6 +30,10 @@ struct sinew_mesh {
  * system's. Counts over INT32_MAX are refused, so that makers can compute them in 64 bits. NULL on failure. */
 sinew_mesh *sinew_mesh_allocate(const sinew_allocator *allocator, int64_t vertex_count, int64_t tet_count,
                                 int64_t triangle_count, int64_t edge_count, sinew_error *error);
+
+/* Gives the mesh fractions of its own, a copy of [tet_count], which are to be in (0, 1]; NULL: none. On failure the mesh
+ * is as it was. */
+sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fractions, sinew_error *error);
 
 /* Refuses indices out of range and non-finite positions, by element number. */
 sinew_status sinew_mesh_validate(const sinew_mesh *mesh, sinew_error *error);

@@ -91,6 +91,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                              .rest = rest,
                              .parameters = parameters,
                              .target = target,
+                             .fraction = store->fractions_given ? &store->fractions[e] : NULL,
                              .size = ops->keeps_size ? &store->size[e] : NULL};
     if (row->takes & SINEW_TAKES_WEIGHTS) {
         status = pair_weights(ops->info.name, store->weights, e, particles, weights, error);

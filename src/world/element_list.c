@@ -68,6 +68,22 @@ static bool select_normals(const selection *s, sinew_energy_store *to)
     return true;
 }
 
+/* Filled parts, where one of the lists has some: all of the other's. */
+static bool select_fractions(const selection *s, sinew_energy_store *to)
+{
+    to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
+    if (!to->fractions_given)
+        return true;
+    if (!sinew_make_room(s->allocator, &to->fractions, &to->fraction_room, (size_t)to->count, sizeof *to->fractions))
+        return false;
+    for (int32_t i = 0; i < to->count; i++) {
+        const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
+        const int32_t e = i < s->kept_count ? s->kept[i] : i - s->kept_count;
+        to->fractions[i] = from->fractions_given ? from->fractions[e] : 1;
+    }
+    return true;
+}
+
 static bool select_elements(const selection *s, const sinew_energy_info *info, sinew_energy_store *to)
 {
     const sinew_energy_store *old = s->old, *added = s->added;
@@ -81,7 +97,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
                              &to->particles, &to->particle_room) &&
                 (!weighted || select_bytes(s, old->weights, added ? added->weights : NULL, 8 * sizeof *to->weights,
                                            &to->weights, &to->weight_room)) &&
-                select_normals(s, to) &&
+                select_normals(s, to) && select_fractions(s, to) &&
                 (!to->rest_given || select_bytes(s, old->rest, added ? added->rest : NULL, 3 * n * sizeof *to->rest,
                                                  &to->rest, &to->rest_room));
     for (int32_t p = 0; good && p < info->parameter_count; p++)

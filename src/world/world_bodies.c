@@ -53,10 +53,11 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
     }
 }
 
-/* masses [vertex_count]: every cell gives its vertices equal shares */
+/* masses [vertex_count]: every cell gives its vertices equal shares of what fills it */
 static sinew_status lump_masses(const sinew_body_def *def, double *masses, sinew_error *error)
 {
     const int32_t *cells;
+    const sinew_real *fractions = sinew_mesh_fractions(def->mesh); /* of tets, which go before other cells */
     int32_t count, n, vertex_count = sinew_mesh_vertex_count(def->mesh);
     if (def->masses) {
         for (int32_t i = 0; i < vertex_count; i++)
@@ -67,6 +68,7 @@ static sinew_status lump_masses(const sinew_body_def *def, double *masses, sinew
         for (int32_t e = 0; e < count; e++) {
             const int32_t *cell = cells + (size_t)n * (size_t)e;
             double share = (double)def->density * cell_size(sinew_mesh_positions(def->mesh), cell, n) / n;
+            share *= fractions ? (double)fractions[e] : 1;
             for (int32_t a = 0; a < n; a++)
                 masses[cell[a]] += share;
         }
@@ -161,6 +163,7 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
     def.triangles = sinew_mesh_triangles(mesh);
     def.edge_count = sinew_mesh_edge_count(mesh);
     def.edges = sinew_mesh_edges(mesh);
+    def.fractions = sinew_mesh_fractions(mesh);
     return sinew_mesh_create(&def, error);
 }
 

@@ -8,8 +8,9 @@
  *     F = Ds Dm^-1,  Ds = [x1-x0 x2-x0 x3-x0],  Dm the same at rest     det F = v / V, the signed volumes
  *     E = V psi(F),  g_a = V P grad N_a    =>    sum_a g_a (x_a - x_0)^T = V P F^T = v sigma
  *
- * with the first Piola stress P = dpsi/dF and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is
- * sqrt(3/2 s : s), s the deviator of sigma (of its symmetric part: the linear energy's is not symmetric once it turns).
+ * where V and v count the filled part of the tet only (sinew_mesh_fractions), with the first Piola stress P = dpsi/dF
+ * and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is sqrt(3/2 s : s), s the deviator of sigma (of its
+ * symmetric part: the linear energy's is not symmetric once it turns).
  */
 #include "world/world_fields.h"
 
@@ -120,6 +121,7 @@ typedef struct element_state {
     int32_t n;
     bool is_tet;
     double x[SINEW_STENCIL_MAX][3], rest[SINEW_STENCIL_MAX][3]; /* m, vertices as the caller numbered them */
+    double filled;                                              /* part of the tet that carries psi */
     double psi;                                                 /* J */
     double moment[3][3];                                        /* J: sum_a g_a (x_a - x_0)^T */
 } element_state;
@@ -166,6 +168,7 @@ static void view_element(const sinew_world *world, const sinew_energy_record *re
     for (int32_t a = 0; a < s->n; a++)
         for (int c = 0; c < 3; c++)
             s->x[a][c] = (double)world->q[4 * (size_t)particles[a] + (size_t)c];
+    s->filled = record->store.fractions_given ? (double)record->store.fractions[element] : 1;
     sinew_element_rest(world, record, element, s->rest);
     evaluate(world, record->batch, element, s);
 }
@@ -223,13 +226,13 @@ static void von_mises(const element_state *s, double *out)
             const double deviator = (s->moment[i][j] + s->moment[j][i]) / 2 - (i == j ? mean : 0);
             sum += deviator * deviator;
         }
-    out[0] = sum > 0 ? sqrt(1.5 * sum) / (fabs(edges_of(s->x, D)) / 6) : sum;
+    out[0] = sum > 0 ? sqrt(1.5 * sum) / (s->filled * fabs(edges_of(s->x, D)) / 6) : sum;
 }
 
 static void energy_density(const element_state *s, double *out)
 {
     double D[9];
-    out[0] = s->is_tet ? s->psi / (fabs(edges_of(s->rest, D)) / 6) : s->psi;
+    out[0] = s->is_tet ? s->psi / (s->filled * fabs(edges_of(s->rest, D)) / 6) : s->psi;
 }
 
 typedef void element_field(const element_state *s, double *out);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fill_conform.c: boundary vertices move to the surface (after the warping of F. Labelle and J. R. Shewchuk 2007).
+ *
+ * A vertex is on the surface when it is at most FILL_SNAP of a cell from it. Tets stay that have a vertex inside, or
+ * that are filled by FILL_STAYS. Of those, vertices on the surface or outside move to its nearest place, in a few
+ * rounds and by as much as leaves every tet around them with a quality of FILL_WORST; a vertex that cannot arrive stays
+ * where it got to. What then still lies outside is taken off the fractions, which are sampled anew.
+ *
+ * Vertices of tets that exist more than once, and of walls too thin for samples, stay: the place nearest to them may be
+ * another part's.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mesh/flaws.h"
+#include "tree/fill.h"
+#include "tree/fill_sample.h"
+
+#define FILL_SNAP  0.2  /* of a cell */
+#define FILL_STAYS 0.25 /* of a tet */
+#define FILL_WORST 0.2  /* quality */
+
+enum {
+    ROUNDS = 6,
+    STEPS = 4 /* of a way that is tried: all, three quarters, ... */
+};
+
+typedef struct former {
+    fill *f;
+    sinew_mesh *mesh;
+    uint8_t *inside;           /* [vertex_count] */
+    sinew_tree_place *nearest; /* [vertex_count] */
+    uint8_t *moves;            /* [vertex_count] */
+    uint8_t *stays;            /* [tet_count] */
+    sinew_incidence around;    /* tets at each vertex */
+} former;
+
+/* ---- Who moves ------------------------------------------------------------------------------- */
+
+static sinew_status look_around(former *m)
+{
+    const sinew_mesh *mesh = m->mesh;
+    const sinew_allocator *allocator = &m->f->allocator;
+    const size_t count = (size_t)mesh->vertex_count;
+    sinew_real *winding = sinew_allocate(allocator, count, sizeof *winding);
+    m->inside = sinew_allocate(allocator, count, sizeof *m->inside);
+    m->nearest = sinew_allocate(allocator, count, sizeof *m->nearest);
+    m->moves = sinew_allocate_zero(allocator, count, sizeof *m->moves);
+    m->stays = sinew_allocate_zero(allocator, (size_t)mesh->tet_count, sizeof *m->stays);
+    const bool good = winding && m->inside && m->nearest && m->moves && m->stays;
+    if (good) {
+        sinew_tree_winding(m->f->tree, mesh->vertex_count, mesh->positions, winding);
+        sinew_tree_nearest(m->f->tree, mesh->vertex_count, mesh->positions, NULL, m->nearest);
+        for (size_t v = 0; v < count; v++)
+            m->inside[v] = fabs((double)winding[v]) > FILL_INSIDE &&
+                           (double)m->nearest[v].distance > FILL_SNAP * m->f->lattice.cell;
+    }
+    sinew_release(allocator, winding);
+    return good ? SINEW_OK : sinew_fail_memory(m->f->error, "the boundary of a body");
+}
+
+static void choose(former *m)
+{
+    const sinew_mesh *mesh = m->mesh;
+    for (int32_t t = 0; t < mesh->tet_count; t++) {
+        const int32_t *tet = mesh->tets + 4 * (size_t)t;
+        const bool inner = m->inside[tet[0]] || m->inside[tet[1]] || m->inside[tet[2]] || m->inside[tet[3]];
+        m->stays[t] = inner || m->f->fixed[t] || (double)mesh->fractions[t] >= FILL_STAYS;
+        for (int i = 0; m->stays[t] && i < 4; i++)
+            m->moves[tet[i]] |= !m->inside[tet[i]];
+    }
+    for (int32_t t = 0; t < mesh->tet_count; t++)
+        for (int i = 0; m->f->fixed[t] && i < 4; i++)
+            m->moves[mesh->tets[4 * (size_t)t + (size_t)i]] = 0;
+}
+
+/* ---- Moves ----------------------------------------------------------------------------------- */
+
+static double worst_around(const former *m, int32_t v)
+{
+    double worst = INFINITY;
+    for (int64_t i = m->around.first[v]; i < m->around.first[v + 1]; i++) {
+        const int32_t t = m->around.elements[i];
+        if (m->stays[t])
+            worst = fmin(worst, sinew_shape_of_tet(m->mesh->positions, m->mesh->tets + 4 * (size_t)t).quality);
+    }
+    return worst;
+}
+
+/* True when it has arrived. */
+static bool move_vertex(former *m, int32_t v)
+{
+    sinew_real *x = m->mesh->positions + 3 * (size_t)v, from[3];
+    memcpy(from, x, sizeof from);
+    for (int step = STEPS; step > 0; step--) {
+        for (int c = 0; c < 3; c++) {
+            const sinew_real to = m->nearest[v].point[c];
+            x[c] = step == STEPS ? to : from[c] + (to - from[c]) * (sinew_real)step / STEPS;
+        }
+        if (worst_around(m, v) >= FILL_WORST)
+            return step == STEPS;
+    }
+    memcpy(x, from, sizeof from);
+    return false;
+}
+
+static void move_all(former *m)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int32_t v = 0; v < m->mesh->vertex_count; v++)
+            if (m->moves[v] == 1 && move_vertex(m, v))
+                m->moves[v] = 2;
+}
+
+/* ---- What is left ---------------------------------------------------------------------------- */
+
+static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **near, int64_t *capacity, int64_t *count)
+{
+    sinew_real box[6];
+    for (size_t c = 0; c < 3; c++) {
+        box[c] = box[3 + c] = m->mesh->positions[3 * (size_t)tet[0] + c];
+        for (int i = 1; i < 4; i++) {
+            const sinew_real x = m->mesh->positions[3 * (size_t)tet[i] + c];
+            box[c] = x < box[c] ? x : box[c];
+            box[3 + c] = x > box[3 + c] ? x : box[3 + c];
+        }
+    }
+    *count = sinew_tree_overlaps(m->f->tree, box, *near, *capacity);
+    if (*count <= *capacity)
+        return SINEW_OK;
+    sinew_release(&m->f->allocator, *near);
+    *capacity = 2 * *count;
+    *near = sinew_allocate(&m->f->allocator, (size_t)*capacity, sizeof **near);
+    if (!*near)
+        return sinew_fail_memory(m->f->error, "the boundary of a body");
+    *count = sinew_tree_overlaps(m->f->tree, box, *near, *capacity);
+    return SINEW_OK;
+}
+
+/* The filled part of a tet by its samples, of which the one in the middle is asked for its winding number. */
+static double sample_moved(const former *m, const int32_t *tet, const int32_t *near, int64_t count)
+{
+    const fill_pattern *pattern = &m->f->pattern;
+    double corners[4][3], most = 0;
+    sinew_real middle[3], winding;
+    fill_trace trace;
+    int centre = 0, inside = 0;
+    for (size_t i = 0; i < 4; i++)
+        for (size_t c = 0; c < 3; c++)
+            corners[i][c] = (double)m->mesh->positions[3 * (size_t)tet[i] + c];
+    sinew_fill_trace(&m->f->surface, pattern, (const double(*)[3])corners, near, count, &trace);
+    for (int a = 0; a < FILL_SAMPLES; a++) {
+        const double *w = pattern->weights[a], least = fmin(fmin(w[0], w[1]), fmin(w[2], w[3]));
+        if (least > most) {
+            most = least;
+            centre = a;
+        }
+    }
+    for (int c = 0; c < 3; c++)
+        middle[c] = (sinew_real)trace.x[centre][c];
+    sinew_tree_winding(m->f->tree, 1, middle, &winding);
+    for (int a = 0; a < FILL_SAMPLES; a++)
+        inside += fabs((double)winding + trace.C[a] - trace.C[centre]) > FILL_INSIDE;
+    return (double)inside / FILL_SAMPLES;
+}
+
+static bool was_moved(const former *m, const int32_t *tet)
+{
+    return m->moves[tet[0]] || m->moves[tet[1]] || m->moves[tet[2]] || m->moves[tet[3]];
+}
+
+static sinew_status sample_again(former *m)
+{
+    int64_t capacity = 256, count;
+    int32_t *near = sinew_allocate(&m->f->allocator, (size_t)capacity, sizeof *near);
+    sinew_status status = near ? SINEW_OK : sinew_fail_memory(m->f->error, "the boundary of a body");
+    for (int32_t t = 0; status == SINEW_OK && t < m->mesh->tet_count; t++) {
+        const int32_t *tet = m->mesh->tets + 4 * (size_t)t;
+        if (!m->stays[t] || m->f->fixed[t] || !was_moved(m, tet))
+            continue;
+        status = overlaps_of(m, tet, &near, &capacity, &count);
+        if (status == SINEW_OK) {
+            const double filled = sample_moved(m, tet, near, count);
+            m->stays[t] = filled > 0;
+            m->mesh->fractions[t] = (sinew_real)fmax(FILL_LEAST, filled);
+        }
+    }
+    sinew_release(&m->f->allocator, near);
+    return status;
+}
+
+/* ---- The mesh -------------------------------------------------------------------------------- */
+
+/* The tets that stay and their vertices, in their order; numbers [vertex_count] is work space. */
+static void pack(former *m, int32_t *numbers)
+{
+    sinew_mesh *mesh = m->mesh;
+    int32_t tets = 0, vertices = 0;
+    memset(numbers, 0, (size_t)mesh->vertex_count * sizeof *numbers);
+    for (int32_t t = 0; t < mesh->tet_count; t++)
+        for (int i = 0; m->stays[t] && i < 4; i++)
+            numbers[mesh->tets[4 * (size_t)t + (size_t)i]] = 1;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        if (numbers[v]) {
+            memmove(mesh->positions + 3 * (size_t)vertices, mesh->positions + 3 * (size_t)v,
+                    3 * sizeof *mesh->positions);
+            numbers[v] = vertices++;
+        }
+    for (int32_t t = 0; t < mesh->tet_count; t++) {
+        if (!m->stays[t])
+            continue;
+        for (size_t i = 0; i < 4; i++)
+            mesh->tets[4 * (size_t)tets + i] = numbers[mesh->tets[4 * (size_t)t + i]];
+        mesh->fractions[tets++] = mesh->fractions[t];
+    }
+    mesh->tet_count = tets;
+    mesh->vertex_count = vertices;
+}
+
+static sinew_status form(former *m)
+{
+    const sinew_elements tets = {m->mesh->tets, m->mesh->tet_count, 4};
+    sinew_status status = look_around(m);
+    if (status == SINEW_OK)
+        status = sinew_incidence_build(&m->around, &m->f->allocator, m->mesh->vertex_count, &tets, m->f->error);
+    if (status != SINEW_OK)
+        return status;
+    choose(m);
+    move_all(m);
+    status = sample_again(m);
+    int32_t *numbers = sinew_allocate(&m->f->allocator, (size_t)m->mesh->vertex_count, sizeof *numbers);
+    if (status == SINEW_OK && !numbers)
+        status = sinew_fail_memory(m->f->error, "the boundary of a body");
+    if (status == SINEW_OK)
+        pack(m, numbers);
+    sinew_release(&m->f->allocator, numbers);
+    return status;
+}
+
+sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh)
+{
+    former m = {.f = f, .mesh = mesh};
+    const sinew_status status = form(&m);
+    sinew_release(&f->allocator, m.inside);
+    sinew_release(&f->allocator, m.nearest);
+    sinew_release(&f->allocator, m.moves);
+    sinew_release(&f->allocator, m.stays);
+    sinew_incidence_free(&m.around, &f->allocator);
+    if (status != SINEW_OK) {
+        sinew_mesh_destroy(mesh);
+        return NULL;
+    }
+    return mesh;
+}

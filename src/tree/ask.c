@@ -16,7 +16,8 @@
 /* The place on a cell that is nearest to the query's point; exact zeros and ones are corners and edges. */
 static sinew_tree_place place_on(const sinew_tree *tree, const sinew_nearest_query *q, int exponent)
 {
-    sinew_tree_place place = {.cell = q->cell, .distance = (sinew_real)ldexp(sqrt((double)q->d2), -exponent)};
+    sinew_tree_place place = {.cell = q->cell,
+                              .distance = (sinew_real)sinew_tree_scaled(sqrt((double)q->d2), -exponent)};
     sinew_real x[9] = {0};
     for (int i = 0; i < 3 * tree->width; i++)
         x[i] = (sinew_real)((double)sinew_tree_corner(tree, q->cell, i / 3)[i % 3] * tree->scale);
@@ -81,7 +82,7 @@ bool sinew_tree_ray(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_hit 
     tree->kernel->ray(tree, &q);
     if (q.cell == INT32_MAX)
         return false;
-    *hit = (sinew_ray_hit){q.cell, (sinew_real)ldexp((double)q.to, -exponent), q.u, q.v};
+    *hit = (sinew_ray_hit){q.cell, (sinew_real)sinew_tree_scaled((double)q.to, -exponent), q.u, q.v};
     return true;
 }
 

@@ -15,6 +15,9 @@
 #ifndef SINEW_TREE_INSIDE_H
 #define SINEW_TREE_INSIDE_H
 
+#include <math.h>
+#include <string.h>
+
 #include "base/base.h"
 #include "sinew/tree.h"
 
@@ -130,6 +133,17 @@ static inline const sinew_real *sinew_tree_corner(const sinew_tree *tree, int32_
 {
     const size_t at = (size_t)cell * (size_t)tree->width + (size_t)corner;
     return tree->positions + 3 * (size_t)tree->cells[at];
+}
+
+/* x 2^exponent. */
+static inline double sinew_tree_scaled(double x, int exponent)
+{
+    if (exponent < -1000 || exponent > 1000)
+        return ldexp(x, exponent);
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double factor;
+    memcpy(&factor, &bits, sizeof factor);
+    return x * factor;
 }
 
 /* The nearest float that is not above, not below. */

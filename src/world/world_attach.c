@@ -2,12 +2,12 @@
  *
  * world_attach.c: vertices of one body joined to the nearest places of another, by an energy over pairs.
  *
- * A vertex goes to the place of the other body that is nearest to it (mesh/nearest.h) when that is within the distance.
+ * A vertex goes to the place of the other body that is nearest to it (tree/search.h) when that is within the distance.
  * The pair is the vertex with weight 1 on one side and the place's vertices with theirs on the other.
  */
 #include <math.h>
 
-#include "mesh/nearest.h"
+#include "tree/search.h"
 #include "world/world.h"
 
 sinew_attach_def sinew_default_attach_def(void)

@@ -263,6 +263,13 @@ SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_re
  * and named in the notes. A refused file's error names the path and, for text, the line. */
 SINEW_API sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error);
 
+/* Turns points [3 * count] of a file whose axis `up` ("x" "y" "z" "-x" "-y" "-z"; NULL: y) is the vertical one so that
+ * it becomes y, without mirroring, and multiplies them by `scale` (m for one unit of the file). "y" and 1 leave them as
+ * they are. Refuses other words, a scale that is not greater than 0 and finite, and points that leave the numbers; then
+ * they are partly moved. */
+SINEW_API sinew_status sinew_orient_points(const char *up, double scale, int32_t count, sinew_real *points,
+                                           sinew_error *error);
+
 typedef enum sinew_mesh_format {
     SINEW_MESH_BY_ENDING = 0, /* Gmsh: 4.1 ASCII; VTK: legacy ASCII; VTU: ASCII */
     SINEW_MESH_GMSH_2_ASCII,

@@ -337,6 +337,15 @@ typedef struct sinew_energy_def {
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
 SINEW_API sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error);
 SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy);
+/* Places of energies, those of removed ones included; which energy is at one of them, index -1: it was removed. */
+SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
+SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t place);
+SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: bad id */
+/* What elements first .. first + count - 1 are made of: particles of the world [count * vertex_count], in the order of
+ * the def, and where they have weights these [count * 8]; either may be NULL. */
+SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,
+                                                 int32_t count, int32_t *particles, sinew_real *weights,
+                                                 sinew_error *error);
 
 /* Changes of an energy while the world runs. Each takes effect with the next step, costs no more than it must
  * (docs/embedding.md), and a refusal names the energy and leaves the world as it was. The changed world steps as one
@@ -402,6 +411,8 @@ SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, 
 SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
                                             sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
+/* The particles that are pinned, ascending; at most `capacity` are written, how many there are is returned. */
+SINEW_API int32_t sinew_world_pinned(const sinew_world *world, int32_t capacity, int32_t *particles);
 
 /* ---- Solver -------------------------------------------------------------------------------- */
 
@@ -564,14 +575,17 @@ SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *wor
 
 /* ---- Attach --------------------------------------------------------------------------------- */
 
-/* Vertices of one body joined to the nearest places of another, where these are near enough: on its surface
- * (triangles; without them edges; without both vertices), or at its vertices. What scenes have as "within". */
+/* Vertices of one body joined to the nearest places of another, where these are near enough: on its surface (of its
+ * skin, where it has one; else triangles; without them edges; without both vertices), or at its vertices. What scenes
+ * have as "within". */
 typedef struct sinew_attach_def {
     uint32_t cookie;
     sinew_body from, to;     /* vertices of `from` go to places of `to`; may be the same */
     int32_t vertex_count;    /* of `vertices` */
     const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
     double distance;         /* m, >= 0: farther ones are not joined */
+    bool from_skin;          /* true: `vertices` are those of the skin of `from`, joined with their weights; one
+                                outside its cell (negative weights) is joined at the cell's border */
     bool to_vertices;        /* true: only vertices of `to` are places */
     bool now;                /* true: distances are those of the bodies as they are; else of their rest shapes */
     sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */

@@ -5,8 +5,11 @@
  *
  * A skin is immutable. On a body each of its vertices follows up to four of the body's by weights that sum to 1:
  * barycentric in the tetrahedron around it, or in the nearest one (then weights may be negative); in the nearest
- * triangle, edge or vertex of bodies without tetrahedra. A skin changes no step: it is only drawn, written and selected
- * with.
+ * triangle, edge or vertex of bodies without tetrahedra (no offset: what stands off a cloth is drawn on it). A skin
+ * changes no step: it is only drawn, written and selected with.
+ *
+ * Does not: follow a tear. A skin keeps its weights when the body gets vertices or other cells (vertex numbers stay);
+ * set it again to have it carried by the new cells. It goes with its body.
  */
 #ifndef SINEW_SKIN_H
 #define SINEW_SKIN_H
@@ -21,7 +24,7 @@ typedef struct sinew_skin sinew_skin;
 
 /* Kinds of names that faces and vertices have. */
 typedef enum sinew_skin_set {
-    SINEW_SKIN_GROUP = 0, /* OBJ: g and o; glTF: names of meshes */
+    SINEW_SKIN_GROUP = 0, /* OBJ: the last g or o, all names of its line; glTF: names of meshes */
     SINEW_SKIN_MATERIAL,  /* OBJ: usemtl; glTF: materials */
     SINEW_SKIN_SET_COUNT
 } sinew_skin_set;
@@ -63,6 +66,10 @@ SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t inde
 SINEW_API const sinew_mesh *sinew_skin_mesh(const sinew_skin *skin);
 SINEW_API const int32_t *
 sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] the face of each */
+/* [3 * triangles of the mesh] the entry of corners that each corner of a triangle is. */
+SINEW_API const int32_t *sinew_skin_triangle_corners(const sinew_skin *skin);
+/* The file of materials that an OBJ names (mtllib); "" without one. It is not read. */
+SINEW_API const char *sinew_skin_material_library(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_notes(const sinew_skin *skin);
 
 /* ---- Riding on a body ---------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  * (a full disk gets its space back; a resumable cache leaves it to go on from), is remembered, and is what every later
  * call reports.
  *
- * Known limits: the number of particles is fixed when the cache is opened.
+ * Known limits: the number of points is fixed when the cache is opened.
  */
 #include "io/cache.h"
 
@@ -18,7 +18,8 @@
 
 static const sinew_cache_ops *const formats[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = &sinew_cache_pc2,   [SINEW_CACHE_OBJ] = &sinew_cache_obj, [SINEW_CACHE_VTU] = &sinew_cache_vtu,
-    [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv,
+    [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv, [SINEW_CACHE_NPY] = &sinew_cache_npy,
+    [SINEW_CACHE_USDA] = &sinew_cache_usda,
 };
 
 const char *sinew_cache_format_name(sinew_cache_format format)
@@ -42,6 +43,8 @@ sinew_cache_def sinew_default_cache_def(void)
         .name = "cache",
         .format = SINEW_CACHE_PC2,
         .frame_time = (sinew_real)(1.0 / 60.0),
+        .fields_if_any = SINEW_CACHE_USUAL_FIELDS,
+        .morph_frames = 120,
     };
 }
 
@@ -76,6 +79,9 @@ static sinew_status check_def(const sinew_cache_def *def, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "cache %s: first_frame is %d and kept_frames %d; both are at least 0", def->name,
                           (int)def->first_frame, (int)def->kept_frames);
+    if (def->morph_frames < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "cache %s: morph_frames is %d; it is at least 1, or 0 for all",
+                          def->name, (int)def->morph_frames);
     if (!(def->frame_time > 0) || !isfinite(def->frame_time))
         return sinew_fail(error, SINEW_ERROR_DATA, "cache %s: frame_time is %g s; it must be greater than 0", def->name,
                           (double)def->frame_time);
@@ -89,6 +95,7 @@ static void release(sinew_cache *cache)
 {
     sinew_allocator allocator = cache->allocator;
     sinew_release(&allocator, cache->own);
+    sinew_release(&allocator, cache->bodies);
     sinew_release(&allocator, cache->q);
     sinew_release(&allocator, cache->v);
     sinew_release(&allocator, cache);
@@ -110,13 +117,20 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
     cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
     cache->frame_time = (double)def->frame_time;
+    cache->fields = def->fields;
+    cache->fields_if_any = def->fields_if_any;
+    cache->morph_frames = def->morph_frames;
     cache->particle_count = sinew_world_particle_count(def->world);
     cache->shape_version = sinew_world_shape_version(def->world);
     int length = snprintf(cache->stem, sizeof cache->stem, "%s/%s", def->directory, def->name);
     cache->name = cache->stem + ((size_t)length - strlen(def->name));
+    if (sinew_cache_points_open(cache, def, error) != SINEW_OK) {
+        release(cache);
+        return NULL;
+    }
     cache->own = sinew_allocate_zero(&allocator, 1, cache->ops->own_size);
-    cache->q = sinew_allocate(&allocator, (size_t)cache->particle_count, 3 * sizeof *cache->q);
-    cache->v = sinew_allocate(&allocator, (size_t)cache->particle_count, 3 * sizeof *cache->v);
+    cache->q = sinew_allocate(&allocator, (size_t)cache->point_count, 3 * sizeof *cache->q);
+    cache->v = sinew_allocate(&allocator, (size_t)cache->point_count, 3 * sizeof *cache->v);
     if (cache->own && cache->q && cache->v)
         return cache;
     release(cache);
@@ -154,18 +168,15 @@ static sinew_status fetch(sinew_cache *cache, sinew_error *error)
             "%s: frame %d: bodies came or went, or have other cells, since the cache was opened; open one "
             "for what is there now",
             cache->stem, (int)cache->frame_count);
-    sinew_status status = sinew_world_get_positions(cache->world, 0, count, cache->q);
-    if (status == SINEW_OK)
-        status = sinew_world_get_velocities(cache->world, 0, count, cache->v);
+    sinew_status status = sinew_cache_points_fetch(cache);
     if (status != SINEW_OK)
         return sinew_fail(error, status, "%s: frame %d: the world does not give its state", cache->stem,
                           (int)cache->frame_count);
-    for (size_t i = 0; i < 3 * (size_t)count; i++)
+    for (size_t i = 0; i < 3 * (size_t)cache->point_count; i++)
         if (!isfinite(cache->q[i]) || !isfinite(cache->v[i]))
-            return sinew_fail(
-                error, SINEW_ERROR_DATA,
-                "%s: frame %d: particle %zu is not at a finite position and velocity; lower the time step", cache->stem,
-                (int)cache->frame_count, i / 3);
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "%s: frame %d: %s %zu is not at a finite position and velocity; lower the time step",
+                              cache->stem, (int)cache->frame_count, cache->noun, i / 3);
     cache->time = (double)sinew_world_time(cache->world);
     return SINEW_OK;
 }

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h: what the cache formats share: the cache itself, the surface of its world, checked writing.
+ * cache.h: what the cache formats share: the cache itself, the points and the shape of its world, checked writing.
  *
  * A format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
  * remembers the first failure and frees everything; a format only lays out bytes.
+ *
+ * Points are what is written. Where no body has a skin they are the world's particles by number, those without a
+ * particle included. Where one has, bodies follow each other by their places: of a body with a skin the vertices of the
+ * skin in their order, of another one its vertices.
  */
 #ifndef SINEW_CACHE_H
 #define SINEW_CACHE_H
 
 #include "io/file.h"
+#include "mesh/skin.h"
 #include "sinew/scene.h"
 
 typedef struct sinew_cache_ops {
     const char *name; /* as on the command line */
     size_t own_size;  /* bytes of the format's own part, zeroed before open */
+    bool bodies;      /* writes bodies themselves, also where they have skins */
     /* Any of them may fail. open finds cache->kept frames in the files and goes on behind them. After a failure drop is
      * called at once and nothing else. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
@@ -29,21 +35,43 @@ extern const sinew_cache_ops sinew_cache_obj;
 extern const sinew_cache_ops sinew_cache_vtu;
 extern const sinew_cache_ops sinew_cache_gltf;
 extern const sinew_cache_ops sinew_cache_csv;
+extern const sinew_cache_ops sinew_cache_npy;
+extern const sinew_cache_ops sinew_cache_usda;
 
-/* The shape that viewers draw, in particle indices: the surface triangles of every body that has any, and the edges of
- * the bodies that have nothing else. */
+/* The shape that viewers draw, in numbers of points: the faces of every body that has any (of its skin, else of its
+ * surface), and the edges of the bodies that have nothing else. Names and texture coordinates are those of skins, of
+ * all bodies in one list. */
 typedef struct sinew_cache_shape {
+    int64_t face_count;
+    int32_t *starts;      /* [face_count + 1] */
+    int32_t *corners;     /* [starts[face_count]] points */
+    int32_t *face_bodies; /* [face_count] place of the body */
     int64_t triangle_count;
-    int32_t *triangles; /* [3 * triangle_count] */
+    int32_t *triangles;        /* [3 * triangle_count] points: the faces cut, in their order */
+    int32_t *triangle_corners; /* [3 * triangle_count] entries of `corners` */
+    int32_t *triangle_faces;   /* [triangle_count] */
     int64_t edge_count;
-    int32_t *edges; /* [2 * edge_count] */
+    int32_t *edges; /* [2 * edge_count] points */
+    int64_t uv_count;
+    float *uvs;                                  /* [2 * uv_count], NULL: no body has any */
+    int32_t *corner_uvs;                         /* [starts[face_count]] entries of `uvs` or -1; NULL with uvs */
+    sinew_name_list names[SINEW_SKIN_SET_COUNT]; /* groups, materials */
+    int32_t *face_names[SINEW_SKIN_SET_COUNT];   /* [face_count] -1: none; NULL: no face has one */
+    sinew_name_list libraries;                   /* files with the materials */
 } sinew_cache_shape;
+
+/* A body's points; the place of one that was removed has none. */
+typedef struct sinew_cache_body {
+    sinew_body body;
+    int32_t first_point, point_count;
+    const sinew_skin *skin; /* that its points are the vertices of; NULL: they are the body's own */
+} sinew_cache_body;
 
 struct sinew_cache {
     const sinew_cache_ops *ops;
     void *own; /* [ops->own_size] the format's own part */
     sinew_allocator allocator;
-    const sinew_world *world;
+    sinew_world *world;
     char stem[960];      /* directory/name */
     const char *name;    /* the part of `stem` after the directory */
     int32_t expected;    /* frames in the end, 0: not known */
@@ -53,19 +81,30 @@ struct sinew_cache {
     int32_t frame_count; /* frames so far, kept ones included: the coming one is number first + frame_count */
     int32_t synced;      /* frames on the disk */
     double frame_time;   /* s between frames */
-    int32_t particle_count;
-    int64_t shape_version; /* of the world when it was opened */
-    double time;           /* s, of the world at this frame */
-    sinew_real *q;         /* [3 * particle_count] m, of this frame */
-    sinew_real *v;         /* [3 * particle_count] m/s */
-    sinew_error failure;   /* the first; SINEW_OK while all is well */
+    uint32_t fields, fields_if_any; /* as the def says */
+    int32_t morph_frames;           /* of glTF at most, 0: all */
+    int32_t body_count;
+    sinew_cache_body *bodies; /* [body_count] */
+    bool skinned;             /* some body's points are a skin's */
+    const char *noun;         /* what points are, in messages: "particle", "point" */
+    int32_t point_count;
+    int32_t particle_count; /* of the world when it was opened */
+    int64_t shape_version;  /* of the world when it was opened */
+    double time;            /* s, of the world at this frame */
+    sinew_real *q;          /* [3 * point_count] m, of this frame */
+    sinew_real *v;          /* [3 * point_count] m/s */
+    sinew_error failure;    /* the first; SINEW_OK while all is well */
 };
 
-/* ---- The world's shape (cache_shape.c) -------------------------------------------------------- */
+/* ---- Points and shape of the world (cache_points.c, cache_shape.c) ---------------------------- */
 
+/* Which points there are; sets bodies, skinned, noun and point_count. */
+sinew_status sinew_cache_points_open(sinew_cache *cache, const sinew_cache_def *def, sinew_error *error);
+/* q and v as the world is now. */
+sinew_status sinew_cache_points_fetch(sinew_cache *cache);
 sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);
 void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape); /* zeroed is fine */
-/* used[i] = 1 for each particle that a triangle or edge of the shape names, 0 for the others. */
+/* used[i] = 1 for each point that a face or edge of the shape names, 0 for the others. */
 void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *shape, uint8_t *used);
 
 /* ---- Checked writing (cache_put.c) ------------------------------------------------------------ */
@@ -82,6 +121,9 @@ sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const c
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
 sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from the start */
 
+/* Frames a second; a rate that is a multiple of 1/1000 but for the rounding of the frame time is that multiple. */
+double sinew_cache_fps(const sinew_cache *cache);
+
 /* ".0012.obj" for the frame that is `frame` behind the first, of a sequence with that suffix. */
 void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32]);
 /* Removes the files of frames behind the kept ones, which a killed run may have left; refuses where a kept one is
@@ -92,6 +134,7 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
 #define SINEW_CACHE_NUMBER 32 /* bytes that hold any number as text */
 /* As many digits as bring back the same bits, and a point in every locale. Returns the length. */
 int sinew_cache_number(char *text, sinew_real value);
+int sinew_cache_number_float(char *text, float value);
 
 /* Little-endian, on any machine. */
 void sinew_cache_store32(unsigned char *bytes, uint32_t value);
@@ -104,8 +147,9 @@ sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *erro
 
 /* ---- OBJ text, shared by the OBJ sequence and PC2 (cache_obj.c) -------------------------------- */
 
-/* Vertices: cache->q of every particle in order. Elements: the shape's. */
-sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, sinew_writer *writer, sinew_error *error);
+/* Vertices: cache->q of every point in order. Elements: the shape's, with texture coordinates, groups, materials. */
+sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cache_shape *shape, sinew_writer *writer,
+                                      sinew_error *error);
 sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writer *writer, sinew_error *error);
 
 #endif

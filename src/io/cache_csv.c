@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache_csv.c: <name>.csv, one line a particle and frame: frame,time,particle,x,y,z,vx,vy,vz.
+ * cache_csv.c: <name>.csv, one line a point and frame: frame,time,particle,x,y,z,vx,vy,vz (of a skin the
+ * number of its vertex stands under "particle", bodies one after the other).
  *
  * 17 significant digits (single: 9): reading a number gives the same bits. The decimal point is a point in every
  * locale.
@@ -16,7 +17,7 @@ static sinew_status csv_open(sinew_cache *cache, sinew_error *error)
     own_part *own = cache->own;
     sinew_status status = sinew_cache_stream(cache, &own->writer, ".csv", error);
     if (status == SINEW_OK && cache->kept > 0)
-        return sinew_cache_cut_lines(&own->writer, 1 + (int64_t)cache->kept * cache->particle_count, error);
+        return sinew_cache_cut_lines(&own->writer, 1 + (int64_t)cache->kept * cache->point_count, error);
     if (status == SINEW_OK)
         status = sinew_cache_print(&own->writer, error, "frame,time,particle,x,y,z,vx,vy,vz\n");
     return status;
@@ -39,7 +40,7 @@ static sinew_status csv_frame(sinew_cache *cache, sinew_error *error)
     char time[SINEW_CACHE_NUMBER];
     sinew_cache_number(time, (sinew_real)cache->time);
     sinew_status status = SINEW_OK;
-    for (int32_t i = 0; i < cache->particle_count && status == SINEW_OK; i++) {
+    for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++) {
         char line[8 * SINEW_CACHE_NUMBER];
         int length = snprintf(line, sizeof line, "%d,%s,%d", (int)(cache->first + cache->frame_count), time, (int)i);
         length += put_vector(line + length, &cache->q[3 * (size_t)i]);

@@ -6,8 +6,8 @@
  * then for each sample float x y z of every point. The layout is the one Blender reads in MOD_meshcache_pc2.c.
  *
  * The modifier wants as many vertices as there are points, in the same order. Blender's OBJ importer drops vertices
- * that no element names (MeshFromGeometry::create_vertices), so each particle inside a solid gets an `l` line to a
- * neighbour: an edge without faces, which no renderer draws.
+ * that no element names (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
+ * without a face, gets an `l` line to a neighbour: an edge without faces, which no renderer draws.
  *
  * Known limits: 32-bit positions and no velocities, as the format has it.
  */
@@ -24,19 +24,31 @@ enum {
 typedef struct own_part {
     sinew_writer pc2, obj;
     sinew_cache_shape shape;
-    uint8_t *used;         /* [particle_count] named by an element of the OBJ */
-    unsigned char *sample; /* [12 * particle_count] one frame as it is in the file */
+    uint8_t *used;         /* [point_count] named by an element of the OBJ */
+    unsigned char *sample; /* [12 * point_count] one frame as it is in the file */
 } own_part;
 
 static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size] = "POINTCACHE2";
     sinew_cache_store32(header + 12, 1);
-    sinew_cache_store32(header + 16, (uint32_t)cache->particle_count);
+    sinew_cache_store32(header + 16, (uint32_t)cache->point_count);
     sinew_cache_store_float(header + 20, 0.0f);
     sinew_cache_store_float(header + 24, 1.0f);
     sinew_cache_store32(header + sample_count_at, (uint32_t)cache->expected);
     return sinew_cache_put(writer, header, sizeof header, error);
+}
+
+/* Refuses to go on with the file of another surface. */
+static sinew_status check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+{
+    unsigned char header[header_size];
+    rewind(writer->stream);
+    if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
+        sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; begin anew",
+                          writer->partial, (int)cache->point_count, cache->noun);
+    return SINEW_OK;
 }
 
 static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
@@ -45,15 +57,17 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status != SINEW_OK)
         return status;
-    own->used = sinew_allocate(&cache->allocator, (size_t)cache->particle_count, 1);
-    own->sample = sinew_allocate(&cache->allocator, (size_t)cache->particle_count, 12);
+    own->used = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 1);
+    own->sample = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 12);
     if (!own->used || !own->sample)
         return sinew_fail_memory(error, "the buffers of a PC2 cache");
     status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
     if (status == SINEW_OK)
         status = sinew_cache_stream(cache, &own->obj, ".obj", error);
     if (status == SINEW_OK && cache->kept > 0)
-        return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->particle_count, error);
+        status = check_header(cache, &own->pc2, error);
+    if (status == SINEW_OK && cache->kept > 0)
+        return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->point_count, error);
     return status == SINEW_OK ? put_header(cache, &own->pc2, error) : status;
 }
 
@@ -63,11 +77,11 @@ static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_e
 }
 
 /* Names each particle of the body's tets that the surface does not, together with a neighbour. */
-static sinew_status put_inner(sinew_cache *cache, sinew_body body, sinew_error *error)
+static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
 {
     own_part *own = cache->own;
-    const sinew_mesh *mesh = sinew_body_mesh(cache->world, body);
-    int32_t first = sinew_body_first_particle(cache->world, body);
+    const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
+    const int32_t first = of->first_point;
     const int32_t *tets = sinew_mesh_tets(mesh);
     sinew_status status = SINEW_OK;
     for (size_t i = 0; i < 4 * (size_t)sinew_mesh_tet_count(mesh) && status == SINEW_OK; i++) {
@@ -81,13 +95,13 @@ static sinew_status put_inner(sinew_cache *cache, sinew_body body, sinew_error *
     return status;
 }
 
-/* Particles that no cell names hang on the one before them. */
+/* Points that no cell names hang on the one before them. */
 static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
     sinew_status status = SINEW_OK;
-    for (int32_t i = 0; i < cache->particle_count && status == SINEW_OK; i++)
-        if (!own->used[i] && cache->particle_count > 1)
+    for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++)
+        if (!own->used[i] && cache->point_count > 1)
             status = put_link(&own->obj, i, i ? i - 1 : 1, error);
     return status;
 }
@@ -96,13 +110,13 @@ static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
-    sinew_status status = sinew_cache_obj_vertices(cache, &own->obj, error);
+    sinew_status status = sinew_cache_obj_vertices(cache, &own->shape, &own->obj, error);
     if (status == SINEW_OK)
         status = sinew_cache_obj_elements(&own->shape, &own->obj, error);
     sinew_cache_shape_used(cache, &own->shape, own->used);
-    for (int32_t i = 0; i < sinew_world_body_count(cache->world) && status == SINEW_OK; i++)
-        if (sinew_world_body_at(cache->world, i).index >= 0)
-            status = put_inner(cache, sinew_world_body_at(cache->world, i), error);
+    for (int32_t i = 0; i < cache->body_count && status == SINEW_OK; i++)
+        if (cache->bodies[i].body.index >= 0 && !cache->bodies[i].skin)
+            status = put_inner(cache, &cache->bodies[i], error);
     if (status == SINEW_OK)
         status = put_loose(cache, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->obj, error) : status;
@@ -116,9 +130,9 @@ static sinew_status pc2_frame(sinew_cache *cache, sinew_error *error)
         status = put_obj(cache, error);
     if (status != SINEW_OK)
         return status;
-    for (size_t i = 0; i < 3 * (size_t)cache->particle_count; i++)
+    for (size_t i = 0; i < 3 * (size_t)cache->point_count; i++)
         sinew_cache_store_float(own->sample + 4 * i, (float)cache->q[i]);
-    status = sinew_cache_put(&own->pc2, own->sample, 12 * (size_t)cache->particle_count, error);
+    status = sinew_cache_put(&own->pc2, own->sample, 12 * (size_t)cache->point_count, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->pc2, error) : status;
 }
 

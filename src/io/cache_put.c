@@ -68,6 +68,12 @@ sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_err
     return ftello(writer->stream) < size ? too_short(writer, error) : sinew_writer_cut(writer, size, error);
 }
 
+double sinew_cache_fps(const sinew_cache *cache)
+{
+    const double rate = 1 / cache->frame_time, plain = round(1000 * rate) / 1000;
+    return fabs(rate - plain) <= 1e-6 * rate ? plain : rate;
+}
+
 void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32])
 {
     snprintf(ending, 32, ".%04lld.%s", (long long)cache->first + frame, suffix);
@@ -135,11 +141,10 @@ sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error 
     return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? refuse(writer, error) : SINEW_OK;
 }
 
-int sinew_cache_number(char *text, sinew_real value)
+static int put_digits(char *text, double value, int digits)
 {
     char raw[SINEW_CACHE_NUMBER];
-    int digits = sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
-    snprintf(raw, sizeof raw, "%.*g", digits, (double)value);
+    snprintf(raw, sizeof raw, "%.*g", digits, value);
     /* Bytes that are neither digit, sign nor exponent are the locale's decimal point. */
     int length = 0;
     for (const char *c = raw; *c; c++) {
@@ -150,6 +155,16 @@ int sinew_cache_number(char *text, sinew_real value)
     }
     text[length] = '\0';
     return length;
+}
+
+int sinew_cache_number(char *text, sinew_real value)
+{
+    return put_digits(text, (double)value, sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG);
+}
+
+int sinew_cache_number_float(char *text, float value)
+{
+    return put_digits(text, (double)value, FLT_DECIMAL_DIG);
 }
 
 void sinew_cache_store32(unsigned char *bytes, uint32_t value)
@@ -182,10 +197,10 @@ float sinew_cache_load_float(const unsigned char *bytes)
 
 sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *error)
 {
-    for (size_t i = 0; i < 3 * (size_t)cache->particle_count; i++)
+    for (size_t i = 0; i < 3 * (size_t)cache->point_count; i++)
         if (fabs((double)cache->q[i]) > (double)FLT_MAX)
             return sinew_fail(error, SINEW_ERROR_DATA,
-                              "%s: frame %d: particle %zu is at %g m, beyond 32-bit floats; use csv or vtu",
-                              cache->stem, (int)cache->frame_count, i / 3, (double)cache->q[i]);
+                              "%s: frame %d: %s %zu is at %g m, beyond 32-bit floats; use csv or vtu", cache->stem,
+                              (int)cache->frame_count, cache->noun, i / 3, (double)cache->q[i]);
     return SINEW_OK;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/skin_draft.h"
 #include "mesh/mesh.h"
 
 enum {
@@ -126,7 +127,7 @@ bool sinew_draft_add_vertex(sinew_draft *draft, const sinew_real point[3])
     return true;
 }
 
-bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices)
+static bool put_cell(sinew_draft *draft, int kind, const int32_t *indices)
 {
     sinew_draft_cells *cells = &draft->cells[kind];
     int64_t at = cells->count;
@@ -136,6 +137,20 @@ bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices)
     memcpy(cells->indices + corners * (size_t)at, indices, corners * sizeof *indices);
     cells->count++;
     return true;
+}
+
+/* A triangle with these corners of a face. */
+static bool put_triangle(sinew_draft *draft, const int32_t *corners, int64_t a, int64_t b, int64_t c)
+{
+    return put_cell(draft, SINEW_DRAFT_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&
+           sinew_skin_draft_triangle(draft, a, b, c);
+}
+
+bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices)
+{
+    if (kind != SINEW_DRAFT_TRIANGLE)
+        return put_cell(draft, kind, indices);
+    return sinew_skin_draft_face(draft, indices, 3) && put_triangle(draft, indices, 0, 1, 2);
 }
 
 bool sinew_draft_set_fraction(sinew_draft *draft, int64_t tet, double fraction)
@@ -193,14 +208,14 @@ bool sinew_draft_add_strip(sinew_draft *draft, const int32_t *corners, int64_t c
 static bool add_fan(sinew_draft *draft, const int32_t *corners, int64_t count)
 {
     for (int64_t i = 1; i + 1 < count; i++)
-        if (!sinew_draft_add_cell(draft, SINEW_DRAFT_TRIANGLE, (int32_t[]){corners[0], corners[i], corners[i + 1]}))
+        if (!put_triangle(draft, corners, 0, i, i + 1))
             return false;
     return true;
 }
 
 typedef struct flat_point {
     double x, y;
-    int32_t vertex;
+    int32_t vertex, corner;
 } flat_point;
 
 /* Drops the axis along which the Newell normal is largest; keeps the turning sense. */
@@ -223,7 +238,7 @@ static void flatten(const sinew_draft *draft, const int32_t *corners, int64_t co
     double sign = normal[drop] < 0 ? -1 : 1;
     for (int64_t i = 0; i < count; i++) {
         const sinew_real *p = draft->positions + 3 * (int64_t)corners[i];
-        flat[i] = (flat_point){p[x], sign * p[y], corners[i]};
+        flat[i] = (flat_point){p[x], sign * p[y], corners[i], (int32_t)i};
     }
 }
 
@@ -268,8 +283,8 @@ static bool clip_ears(sinew_draft *draft, const int32_t *corners, int64_t count)
             draft->cells[SINEW_DRAFT_TRIANGLE].count = first_triangle;
             return add_fan(draft, corners, count);
         }
-        int32_t triangle[3] = {flat[(ear + left - 1) % left].vertex, flat[ear].vertex, flat[(ear + 1) % left].vertex};
-        if (!sinew_draft_add_cell(draft, SINEW_DRAFT_TRIANGLE, triangle))
+        if (!put_triangle(draft, corners, flat[(ear + left - 1) % left].corner, flat[ear].corner,
+                          flat[(ear + 1) % left].corner))
             return false;
         memmove(flat + ear, flat + ear + 1, (size_t)(left - ear - 1) * sizeof *flat);
     }
@@ -284,6 +299,8 @@ bool sinew_draft_add_polygon(sinew_draft *draft, const int32_t *corners, int64_t
     }
     if (count <= 3)
         return sinew_draft_add_cell(draft, count == 2 ? SINEW_DRAFT_EDGE : SINEW_DRAFT_TRIANGLE, corners);
+    if (!sinew_skin_draft_face(draft, corners, count))
+        return false;
     draft->cut_count++;
     return count <= EAR_CORNERS_MAX ? clip_ears(draft, corners, count) : add_fan(draft, corners, count);
 }

@@ -33,6 +33,8 @@ typedef struct sinew_draft_ignored {
     int64_t count;
 } sinew_draft_ignored;
 
+typedef struct sinew_skin_draft sinew_skin_draft; /* skin_draft.h */
+
 typedef struct sinew_draft {
     sinew_allocator allocator;
     sinew_error *error;    /* may be NULL */
@@ -47,6 +49,7 @@ typedef struct sinew_draft {
     int64_t cut_count;       /* polygons cut into triangles */
     int64_t merged_count;    /* vertices merged because the format repeats them */
     int64_t shortened_count; /* second-order cells read as their corners */
+    sinew_skin_draft *skin;  /* collects faces, names and values as they are; NULL: a mesh is all that is wanted */
 } sinew_draft;
 
 void sinew_draft_open(sinew_draft *draft, const sinew_allocator *allocator, sinew_error *error);

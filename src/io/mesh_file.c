@@ -63,18 +63,23 @@ static const sinew_mesh_kind *find_kind(const char *path, bool written, sinew_er
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+bool sinew_source_draft(const sinew_source *source, sinew_draft *draft)
+{
+    const sinew_mesh_kind *kind = find_kind(source->name, false, draft->error);
+    if (!kind)
+        return false;
+    if (source->size == 0) {
+        sinew_fail(draft->error, SINEW_ERROR_FORMAT, "%s: the file is empty", source->name);
+        return false;
+    }
+    return kind->read(source, draft);
+}
+
 sinew_mesh *sinew_mesh_parse(const sinew_source *source, const sinew_allocator *allocator, sinew_error *error)
 {
-    const sinew_mesh_kind *kind = find_kind(source->name, false, error);
-    if (!kind)
-        return NULL;
-    if (source->size == 0) {
-        sinew_fail(error, SINEW_ERROR_FORMAT, "%s: the file is empty", source->name);
-        return NULL;
-    }
     sinew_draft draft;
     sinew_draft_open(&draft, allocator, error);
-    sinew_mesh *mesh = kind->read(source, &draft) ? sinew_draft_finish(&draft, source->name) : NULL;
+    sinew_mesh *mesh = sinew_source_draft(source, &draft) ? sinew_draft_finish(&draft, source->name) : NULL;
     sinew_draft_close(&draft);
     return mesh;
 }
@@ -86,6 +91,18 @@ static char *open_file(void *context, const char *path, bool named, const sinew_
     return (named ? sinew_file_read_beside : sinew_file_read)(path, allocator, size, error);
 }
 
+bool sinew_source_read(const char *path, const sinew_allocator *allocator, sinew_source *source, char **bytes,
+                       sinew_error *error)
+{
+    *source = (sinew_source){.name = path, .open = open_file};
+    /* The ending first: a wrong one is not worth reading gigabytes for. */
+    if (!find_kind(path, false, error))
+        return false;
+    *bytes = sinew_file_read(path, allocator, &source->size, error);
+    source->bytes = *bytes;
+    return *bytes != NULL;
+}
+
 sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error)
 {
     sinew_error_clear(error);
@@ -94,14 +111,10 @@ sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, 
         return NULL;
     }
     sinew_allocator memory = sinew_allocator_or_system(allocator);
-    sinew_source source = {.name = path, .open = open_file};
-    /* The ending first: a wrong one is not worth reading gigabytes for. */
-    if (!find_kind(path, false, error))
+    sinew_source source;
+    char *bytes;
+    if (!sinew_source_read(path, &memory, &source, &bytes, error))
         return NULL;
-    char *bytes = sinew_file_read(path, &memory, &source.size, error);
-    if (!bytes)
-        return NULL;
-    source.bytes = bytes;
     sinew_mesh *mesh = sinew_mesh_parse(&source, &memory, error);
     sinew_release(&memory, bytes);
     return mesh;

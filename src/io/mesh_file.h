@@ -65,6 +65,12 @@ extern const sinew_mesh_kind sinew_mesh_kind_gltf;
 sinew_mesh_print sinew_gmsh_print;
 sinew_mesh_print sinew_vtu_print;
 
+/* Fills an opened draft with what the source holds, by its ending. */
+bool sinew_source_draft(const sinew_source *source, sinew_draft *draft);
+/* The file at a path, to be released, as a source with its siblings; false, with the error set, on failure. */
+bool sinew_source_read(const char *path, const sinew_allocator *allocator, sinew_source *source, char **bytes,
+                       sinew_error *error);
+
 /* Reads a mesh from memory. NULL on failure. */
 sinew_mesh *sinew_mesh_parse(const sinew_source *source, const sinew_allocator *allocator, sinew_error *error);
 

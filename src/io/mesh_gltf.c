@@ -5,10 +5,11 @@
  *
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive; exporters split them where
- * normals or texture coordinates jump, and sinew_mesh_fix merges them. Skins, morph targets, materials and everything
- * else that does not place a vertex are not read. The scene is gone through twice: first on trial, so that what is
- * refused costs nothing, then into the draft. Known limits: sparse accessors and compressed meshes (Draco, meshopt) are
- * refused; a buffer comes from the file itself, a base64 data URI or a file in the same folder, never from elsewhere.
+ * normals or texture coordinates jump, and sinew_mesh_fix merges them. A skin also gets what mesh_gltf_paint.c reads.
+ * Armatures ("skins" of glTF), morph targets and everything else that does not place a vertex are not read. The scene
+ * is gone through twice: first on trial, so that what is refused costs nothing, then into the draft. Known limits:
+ * sparse accessors and compressed meshes (Draco, meshopt) are refused; a buffer comes from the file itself, a base64
+ * data URI or a file in the same folder, never from elsewhere.
  */
 #include "io/mesh_gltf_data.h"
 
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "io/input.h"
+#include "io/skin_draft.h"
 
 enum {
     DEPTH_MAX = 256,
@@ -128,6 +130,7 @@ static void turn_mirrored(sinew_draft *draft, const gltf_matrix *matrix, int64_t
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];
         corners[1] = corners[2];
         corners[2] = second;
+        sinew_skin_draft_turn(draft, i);
     }
 }
 
@@ -183,9 +186,12 @@ static bool read_primitive(sinew_gltf_reader *reader, const json_t *primitive, c
         return sinew_gltf_fail(reader, "nodes place meshes so often that the scene outgrows its file: split it");
     if (shared->accessor != position) {
         *shared = (gltf_shared){position, reader->draft->vertex_count};
-        if (!add_positions(reader, &positions, matrix))
+        if (!add_positions(reader, &positions, matrix) ||
+            !sinew_gltf_paint(reader, attributes, shared->first, positions.count))
             return false;
     }
+    if (!sinew_gltf_material(reader, primitive))
+        return false;
     gltf_span span = {shared->first, positions.count};
     return add_cells(reader, mode, indexed ? &indices : NULL, span, matrix);
 }
@@ -194,6 +200,8 @@ static bool read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_matri
 {
     const json_t *mesh = sinew_gltf_entry(reader, "meshes", index);
     if (!mesh)
+        return false;
+    if (!sinew_gltf_group(reader, mesh))
         return false;
     gltf_shared shared = {-1, 0};
     const json_t *primitives = json_object_get(mesh, "primitives");

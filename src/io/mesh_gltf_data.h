@@ -61,6 +61,11 @@ const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *arra
 /* Opens buffers when they are first needed. Every element of the accessor lies within its buffer. */
 bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const char *shape, size_t components,
                               sinew_gltf_accessor *accessor);
+/* For skins (mesh_gltf_paint.c): texture coordinates, colours and attributes of vertices first .. first + count - 1 of
+ * the draft; the material of a primitive and the name of a mesh as names of the coming faces. */
+bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count);
+bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive);
+bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh);
 bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader);
 void sinew_gltf_release(sinew_gltf_reader *reader);
 

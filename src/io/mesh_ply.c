@@ -4,8 +4,9 @@
  *
  * Source: G. Turk, "The PLY polygon file format" (1994). The header names elements and their properties in any order;
  * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read, all
- * else is stepped over. Faces of more than three corners are cut into triangles. Writes ASCII, with edges when the mesh
- * has some. Known limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
+ * else is stepped over; a skin also gets the other numbers of `vertex` as painted values, colours of bytes from 0 to 1.
+ * Faces of more than three corners are cut into triangles. Writes ASCII, with edges when the mesh has some. Known
+ * limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
  */
 #include "io/mesh_file.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "io/mesh_scalar.h"
+#include "io/skin_draft.h"
 #include "io/text.h"
 
 enum {
@@ -35,6 +37,8 @@ typedef struct ply_property {
     sinew_scalar count_type; /* NONE: not a list */
     sinew_scalar type;
     ply_role role;
+    int32_t attribute; /* of a skin; -1: none */
+    double scale;      /* of its values */
 } ply_property;
 
 typedef enum ply_meaning {
@@ -121,6 +125,12 @@ static bool read_type(ply_reader *reader, sinew_scalar *type)
     return *type != SINEW_SCALAR_NONE || sinew_text_fail(&reader->text, token.at, "a property has an unknown type");
 }
 
+static bool is_colour(sinew_token name)
+{
+    return sinew_token_is(name, "red") || sinew_token_is(name, "green") || sinew_token_is(name, "blue") ||
+           sinew_token_is(name, "alpha");
+}
+
 static bool read_property(ply_reader *reader)
 {
     sinew_text *text = &reader->text;
@@ -130,7 +140,7 @@ static bool read_property(ply_reader *reader)
     if (element->property_count == PROPERTIES_MAX)
         return sinew_text_fail(text, text->at, "an element has more than %d properties", PROPERTIES_MAX);
     ply_property *property = &element->properties[element->property_count++];
-    *property = (ply_property){SINEW_SCALAR_NONE, SINEW_SCALAR_NONE, ROLE_NONE};
+    *property = (ply_property){SINEW_SCALAR_NONE, SINEW_SCALAR_NONE, ROLE_NONE, -1, 1};
     sinew_token token;
     const char *start = text->at;
     bool list = sinew_text_next_on_line(text, &token) && sinew_token_is(token, "list");
@@ -149,7 +159,12 @@ static bool read_property(ply_reader *reader)
         return sinew_text_fail(text, start, "a property is %s", list ? "a list and must not be" : "not a list");
     if (property->role >= ROLE_CORNERS && !sinew_scalar_is_integer(property->type))
         return sinew_text_fail(text, start, "vertex indices are given as real numbers");
-    return true;
+    bool good = true;
+    if (element->meaning == MEANS_VERTEX && property->role == ROLE_NONE && !list)
+        property->attribute = sinew_skin_draft_attribute(reader->draft, token.at, token.length, &good);
+    if (property->type == SINEW_SCALAR_UINT8 && is_colour(token))
+        property->scale = 1.0 / 255;
+    return good;
 }
 
 static bool read_element(ply_reader *reader)
@@ -277,7 +292,10 @@ static bool take_property(ply_reader *reader, const ply_property *property, ply_
         return take_integer(reader, property->type, 0, reader->draft->vertex_count - 1, "a vertex index",
                             &row->ends[property->role - ROLE_FIRST]);
     bool wanted = property->role != ROLE_NONE;
-    return take_real(reader, property->type, wanted ? &row->values[property->role - ROLE_X] : &skipped);
+    /* The vertex of this row comes after its last property: its number is the count so far. */
+    return take_real(reader, property->type, wanted ? &row->values[property->role - ROLE_X] : &skipped) &&
+           (wanted || sinew_skin_draft_value(reader->draft, property->attribute, reader->draft->vertex_count,
+                                             property->scale * skipped));
 }
 
 static bool add_vertex(ply_reader *reader, const char *at, const ply_row *row)

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "energy/batch.h"
+#include "mesh/skin.h"
 #include "objective/objective.h"
 #include "solve/solver.h"
 #include "world/motion.h"
@@ -23,6 +24,10 @@ typedef struct sinew_body_record {
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
     char *name; /* NULL: none */
+    /* The surface that rides on it (world_skin.c); all NULL without one. */
+    sinew_skin *skin;
+    int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
+    sinew_real *skin_weights; /* [4 * its vertex_count] */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -178,6 +183,8 @@ void sinew_world_outside_points(const sinew_world *world, const sinew_real *from
                                 sinew_real *out);
 /* Whether the outside numbers first .. first + count - 1 are the world's, and there is an array for them. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
+/* Frees the skin of a body and its weights; fine without one. */
+void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);

@@ -215,7 +215,12 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
          !sinew_grow(allocator, (void **)&world->bodies, place, &world->body_capacity, sizeof *world->bodies)))
         status = sinew_fail_memory(error, "a body");
     if (status == SINEW_OK) {
-        const sinew_body_record record = {d.mesh, first, count, room, start_of(world, place), 0, d.name};
+        const sinew_body_record record = {.mesh = d.mesh,
+                                          .first = first,
+                                          .count = count,
+                                          .room = room,
+                                          .start = start_of(world, place),
+                                          .name = d.name};
         sinew_particles_insert(world, record.start, count);
         sinew_numbers_take(world, first, room);
         fill_particles(world, &record, def, &d);
@@ -232,6 +237,7 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
 void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record)
 {
     sinew_mesh_destroy(record->mesh);
+    sinew_body_drop_skin(allocator, record);
     sinew_release(allocator, record->name);
     *record = (sinew_body_record){.generation = record->generation};
 }

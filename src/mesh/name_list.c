@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * name_list.c: different names in the order of their first use; a name is found by its hash (FNV-1a), so that a file
+ * with many groups takes no longer a line than one with few.
+ */
+#include <string.h>
+
+#include "mesh/skin.h"
+
+static uint32_t hash_of(const char *name, size_t length)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return hash;
+}
+
+const char *sinew_names_get(const sinew_name_list *list, int32_t index)
+{
+    return list->text + list->starts[index];
+}
+
+/* The place of the table that holds the name, or the free one where it belongs. */
+static uint32_t find_place(const sinew_name_list *list, const char *name, size_t length)
+{
+    const uint32_t mask = (uint32_t)list->table_size - 1;
+    uint32_t place = hash_of(name, length) & mask;
+    for (; list->table[place]; place = (place + 1) & mask) {
+        const char *other = sinew_names_get(list, list->table[place] - 1);
+        if (strlen(other) == length && memcmp(other, name, length) == 0)
+            break;
+    }
+    return place;
+}
+
+static bool grow_table(const sinew_allocator *allocator, sinew_name_list *list)
+{
+    if (2 * (list->count + 1) <= list->table_size)
+        return true;
+    const int32_t size = list->table_size ? 2 * list->table_size : 16;
+    int32_t *table = sinew_allocate_zero(allocator, (size_t)size, sizeof *table);
+    if (!table)
+        return false;
+    sinew_release(allocator, list->table);
+    list->table = table;
+    list->table_size = size;
+    for (int32_t i = 0; i < list->count; i++) {
+        const char *name = sinew_names_get(list, i);
+        table[find_place(list, name, strlen(name))] = i + 1;
+    }
+    return true;
+}
+
+static bool grow_lists(const sinew_allocator *allocator, sinew_name_list *list, size_t length)
+{
+    if (list->used + length + 1 > list->room) {
+        const size_t room = 2 * list->room + length + 64;
+        char *text = room < INT32_MAX ? sinew_reallocate(allocator, list->text, list->used, room, 1) : NULL;
+        if (!text)
+            return false;
+        list->text = text;
+        list->room = room;
+    }
+    if (list->count == list->capacity) {
+        const int32_t capacity = 2 * list->capacity + 8;
+        int32_t *starts =
+            sinew_reallocate(allocator, list->starts, (size_t)list->count, (size_t)capacity, sizeof *starts);
+        if (!starts)
+            return false;
+        list->starts = starts;
+        list->capacity = capacity;
+    }
+    return true;
+}
+
+int32_t sinew_names_add(const sinew_allocator *allocator, sinew_name_list *list, const char *name, size_t length)
+{
+    if (list->count == 0 && !grow_table(allocator, list))
+        return -1;
+    const uint32_t place = find_place(list, name, length);
+    if (list->table[place])
+        return list->table[place] - 1;
+    if (list->count == SINEW_NAMES_MAX || !grow_lists(allocator, list, length))
+        return -1;
+    const int32_t index = list->count;
+    memcpy(list->text + list->used, name, length);
+    list->text[list->used + length] = '\0';
+    list->starts[index] = (int32_t)list->used;
+    if (!grow_table(allocator, list))
+        return -1;
+    list->used += length + 1;
+    list->count++;
+    list->table[find_place(list, name, length)] = index + 1;
+    return index;
+}
+
+bool sinew_names_copy(const sinew_allocator *allocator, const sinew_name_list *from, sinew_name_list *to)
+{
+    for (int32_t i = 0; i < from->count; i++) {
+        const char *name = sinew_names_get(from, i);
+        if (sinew_names_add(allocator, to, name, strlen(name)) != i)
+            return false;
+    }
+    return true;
+}
+
+void sinew_names_release(const sinew_allocator *allocator, sinew_name_list *list)
+{
+    sinew_release(allocator, list->text);
+    sinew_release(allocator, list->starts);
+    sinew_release(allocator, list->table);
+    *list = (sinew_name_list){0};
+}

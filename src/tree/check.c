@@ -33,9 +33,9 @@ static void add_flaw(checker *c, sinew_flaw_kind kind, int32_t element, int32_t 
 
 const char *sinew_flaw_name(sinew_flaw_kind kind)
 {
-    static const char *const names[SINEW_FLAW_COUNT] = {"inverted tet",        "degenerate tet",  "sliver tet",
-                                                        "degenerate triangle", "degenerate edge", "duplicate vertex",
-                                                        "unused vertex",       "duplicate cell",  "non-manifold face",
+    static const char *const names[SINEW_FLAW_COUNT] = {"inverted tet",        "degenerate tet",   "sliver tet",
+                                                        "degenerate triangle", "degenerate edge",  "duplicate vertex",
+                                                        "unused vertex",       "duplicate cell",   "non-manifold face",
                                                         "non-manifold edge",   "flipped triangle", "crossing triangle"};
     return (size_t)kind < SINEW_FLAW_COUNT ? names[kind] : "unknown flaw";
 }

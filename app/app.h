@@ -19,6 +19,7 @@ enum {
 
 /* Subcommands: argv[0] is the subcommand's own name. They return the exit status. */
 int sinew_command_run(int argc, char **argv);
+int sinew_command_render(int argc, char **argv);
 int sinew_command_compare(int argc, char **argv);
 int sinew_command_reproduce(int argc, char **argv);
 int sinew_command_info(int argc, char **argv);

@@ -396,13 +396,28 @@ static void free_compare(compare *m)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
+/* A comparison replaces only a comparison: the results of a run or of a reproduction stay. */
+static bool replaces_own_only(const char *directory)
+{
+    bool found;
+    json_t *summary = sinew_read_summary(directory, &found);
+    const bool own = json_is_array(json_object_get(summary, "objectives"));
+    const char *whose = json_object_get(summary, "sinew_run")    ? "a run lies there"
+                        : json_object_get(summary, "experiment") ? "a reproduction lies there"
+                                                                 : "is not of a comparison";
+    if (found && !own)
+        sinew_usage_error(command, "%s/summary.json: %s and would be replaced; give another --out", directory, whose);
+    json_decref(summary);
+    return !found || own;
+}
+
 static bool choose_folder(compare *m)
 {
     const char *out = sinew_option_text(&m->arguments, "out");
     if (snprintf(m->directory, sizeof m->directory, out ? "%s" : "out/compare-%s",
                  out ? out : sinew_scene_name(m->c.scene)) >= (int)sizeof m->directory)
         m->directory[0] = '\0';
-    return sinew_prepare_folder(command, m->directory);
+    return replaces_own_only(m->directory) && sinew_prepare_folder(command, m->directory);
 }
 
 static void write_metrics(const sinew_comparison *c, FILE *stream)

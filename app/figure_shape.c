@@ -1,83 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * figure_shape.c: bodies side by side as SVG: the triangles that face the viewer, from far to near, shaded by their
- * slope.
+ * figure_shape.c: bodies side by side: one picture inside the SVG of a figure.
+ *
+ * Shapes of an experiment are points and triangles without a world; each gets one of its own, of a body that weighs
+ * something and does nothing.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "embed.h"
 #include "figure_parts.h"
 
 enum {
     PANEL_WIDTH = 360,
-    PANEL_HEIGHT = 150,
+    PANEL_HEIGHT = 190,
     COLUMNS = 2,
-    HEAD = 34
+    HEAD = 34,
+    FINENESS = 2, /* pixels for each unit of the figure */
+    SAMPLES = 24
 };
 #define SPAN 5.8 /* m across a panel unless the figure says otherwise */
-
-typedef struct facet {
-    double depth, shade;
-    double x[3], y[3];
-} facet;
-
-/* Seen from the side and a little above. */
-static void project(const sinew_real *q, double p[3])
-{
-    const double turn = 0.42, tilt = 0.38;
-    const double x = (double)q[0], y = (double)q[1], z = (double)q[2];
-    const double u = cos(turn) * x - sin(turn) * z, w = sin(turn) * x + cos(turn) * z;
-    p[0] = u;
-    p[1] = cos(tilt) * y - sin(tilt) * w;
-    p[2] = sin(tilt) * y + cos(tilt) * w;
-}
-
-/* False when it looks away. */
-static bool make_facet(const sinew_real *body, const int32_t *t, double scale, double x, double y, facet *f)
-{
-    double p[3][3];
-    for (int i = 0; i < 3; i++)
-        project(body + 3 * (size_t)t[i], p[i]);
-    double a[3], b[3];
-    for (int i = 0; i < 3; i++) {
-        a[i] = p[1][i] - p[0][i];
-        b[i] = p[2][i] - p[0][i];
-    }
-    const double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    if (!(n[2] > 0) || !isfinite(length))
-        return false;
-    f->depth = p[0][2] + p[1][2] + p[2][2];
-    f->shade = fmax(0, (0.35 * n[0] + 0.55 * n[1] + 0.76 * n[2]) / length);
-    for (int i = 0; i < 3; i++) {
-        /* A body that has blown up ends at the border of the picture. */
-        f->x[i] = fmin(fmax(x + scale * p[i][0], -999), 9999);
-        f->y[i] = fmin(fmax(y - scale * p[i][1], -999), 9999);
-    }
-    return true;
-}
-
-static int by_depth(const void *a, const void *b)
-{
-    const double x = ((const facet *)a)->depth, y = ((const facet *)b)->depth;
-    return (x > y) - (x < y);
-}
-
-static void put_body(FILE *stream, const facet *facets, int32_t count, const char *colour)
-{
-    unsigned red = 0, green = 0, blue = 0;
-    sscanf(colour, "#%2x%2x%2x", &red, &green, &blue);
-    for (int32_t i = 0; i < count; i++) {
-        const facet *f = &facets[i];
-        const double light = 0.45 + 0.7 * f->shade;
-        char shaded[8];
-        snprintf(shaded, sizeof shaded, "#%02x%02x%02x", (unsigned)fmin(255, red * light) & 255,
-                 (unsigned)fmin(255, green * light) & 255, (unsigned)fmin(255, blue * light) & 255);
-        fprintf(stream, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fz\"/>\n", shaded, shaded,
-                f->x[0], f->y[0], f->x[1], f->y[1], f->x[2], f->y[2]);
-    }
-}
 
 /* The triangles of a shape: its own, or the beam's. */
 static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)
@@ -86,34 +29,94 @@ static int32_t surface_of(const series *s, const sinew_mesh *surface, const int3
     return s->triangles ? s->triangle_count : surface ? sinew_mesh_triangle_count(surface) : 0;
 }
 
+static sinew_world *make_world(const sinew_mesh *mesh, int32_t count)
+{
+    sinew_world_def world_def = sinew_default_world_def();
+    sinew_body_def body = sinew_default_body_def();
+    sinew_real *masses = malloc((size_t)count * sizeof *masses);
+    sinew_world *world = masses ? sinew_world_create(&world_def, NULL) : NULL;
+    /* By number, as triangles of a body that has blown up may have no area. */
+    for (int32_t i = 0; masses && i < count; i++)
+        masses[i] = 1;
+    body.mesh = mesh;
+    body.masses = masses;
+    if (world && sinew_world_add_body(world, &body, NULL).index < 0) {
+        sinew_world_destroy(world);
+        world = NULL;
+    }
+    free(masses);
+    return world;
+}
+
+/* NULL: the body cannot be drawn, as it has become non-finite, or memory is short. */
+static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
+{
+    sinew_mesh_def def = sinew_default_mesh_def();
+    const sinew_snapshot_def look = sinew_default_snapshot_def();
+    def.triangle_count = surface_of(s, surface, &def.triangles);
+    def.vertex_count = s->count;
+    def.positions = s->body;
+    for (size_t i = 0; i < 3 * (size_t)s->count; i++)
+        if (!isfinite(s->body[i]))
+            return NULL;
+    sinew_mesh *mesh = sinew_mesh_create(&def, NULL);
+    sinew_world *world = mesh ? make_world(mesh, s->count) : NULL;
+    sinew_snapshot *snapshot = world ? sinew_snapshot_take(world, &look, NULL) : NULL;
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+    return snapshot;
+}
+
+/* From the side and a little above, so that `span` m around the origin fill the width of a panel. */
+static sinew_camera look_at(double span)
+{
+    const double azimuth = 0.42, elevation = 0.38;
+    sinew_camera camera = sinew_default_camera();
+    const double far = span * PANEL_HEIGHT / PANEL_WIDTH / 2 / tan(camera.angle / 2);
+    camera.given = true;
+    camera.eye[0] = far * cos(elevation) * sin(azimuth);
+    camera.eye[1] = far * sin(elevation);
+    camera.eye[2] = far * cos(elevation) * cos(azimuth);
+    return camera;
+}
+
+static sinew_status draw_panels(const figure *f, const sinew_panel *panels, int32_t count, sinew_image *image)
+{
+    sinew_survey survey = {0};
+    sinew_picture_def def = sinew_default_picture_def();
+    const int lines = (count + COLUMNS - 1) / COLUMNS;
+    for (int32_t i = 0; i < count; i++)
+        sinew_survey_add(&survey, panels[i].snapshot);
+    def.width = FINENESS * COLUMNS * PANEL_WIDTH;
+    def.height = FINENESS * lines * PANEL_HEIGHT;
+    def.samples = SAMPLES;
+    def.ground = SINEW_GROUND_NONE;
+    def.camera = look_at(f->span > 0 ? f->span : SPAN);
+    return sinew_picture_draw(&def, &survey, panels, count, image, NULL, NULL, NULL);
+}
+
 bool sinew_put_shape_figure(FILE *stream, const figure *f, const sinew_mesh *surface)
 {
-    const int lines = (f->series_count + COLUMNS - 1) / COLUMNS;
-    const double scale = PANEL_WIDTH / (f->span > 0 ? f->span : SPAN);
-    const int32_t *t;
-    int32_t most = 0;
-    for (int32_t i = 0; i < f->series_count; i++)
-        most = surface_of(&f->series[i], surface, &t) > most ? surface_of(&f->series[i], surface, &t) : most;
-    facet *facets = malloc(((size_t)most + 1) * sizeof *facets);
-    if (!facets)
-        return false;
-    sinew_begin_figure(stream, f, COLUMNS * PANEL_WIDTH, HEAD + lines * PANEL_HEIGHT);
+    sinew_panel panels[SERIES_MAX];
+    sinew_image image = {0};
+    int32_t count = 0;
     for (int32_t i = 0; i < f->series_count; i++) {
-        const double left = i % COLUMNS * PANEL_WIDTH, top = HEAD + (double)(i / COLUMNS) * PANEL_HEIGHT;
-        const int32_t triangles = surface_of(&f->series[i], surface, &t);
-        int32_t count = 0;
-        for (int32_t k = 0; k < triangles; k++)
-            count += make_facet(f->series[i].body, t + 3 * (size_t)k, scale, PANEL_WIDTH / 2, PANEL_HEIGHT / 2 + 8,
-                                &facets[count]);
-        qsort(facets, (size_t)count, sizeof *facets, by_depth);
-        fprintf(stream, "<svg x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" stroke-width=\".6\">\n", left, top,
-                PANEL_WIDTH, PANEL_HEIGHT);
-        put_body(stream, facets, count, sinew_figure_colour(f, i));
-        fputs("<text class=\"sf-t\" x=\"14\" y=\"16\">", stream);
-        sinew_put_escaped(stream, f->series[i].name);
-        fputs("</text></svg>\n", stream);
+        panels[count] = (sinew_panel){.snapshot = take_series(&f->series[i], surface), .title = f->series[i].name};
+        count += panels[count].snapshot != NULL;
+    }
+    const int lines = (count + COLUMNS - 1) / COLUMNS;
+    sinew_begin_figure(stream, f, COLUMNS * PANEL_WIDTH, HEAD + lines * PANEL_HEIGHT);
+    const sinew_status status = count > 0 ? draw_panels(f, panels, count, &image) : SINEW_ERROR_DATA;
+    bool good = status != SINEW_ERROR_MEMORY;
+    if (status == SINEW_OK) {
+        fprintf(stream, "<image y=\"%d\" width=\"%d\" height=\"%d\" href=\"", HEAD, COLUMNS * PANEL_WIDTH,
+                lines * PANEL_HEIGHT);
+        good = sinew_put_data_uri(stream, &image);
+        fputs("\"/>\n", stream);
     }
     fputs("</svg>\n", stream);
-    free(facets);
-    return true;
+    sinew_image_free(&image);
+    for (int32_t i = 0; i < count; i++)
+        sinew_snapshot_destroy((sinew_snapshot *)(size_t)panels[i].snapshot);
+    return good;
 }

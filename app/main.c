@@ -19,6 +19,7 @@ typedef struct command {
 
 static const command commands[] = {
     {"run", "simulate a scene and write what other programs open", sinew_command_run},
+    {"render", "pictures and films of a scene, or of a run", sinew_command_render},
     {"compare", "let several solvers take the same step, and show how near each came", sinew_command_compare},
     {"reproduce", "published experiments: what was published, what is measured, whether it holds",
      sinew_command_reproduce},
@@ -37,7 +38,7 @@ static int print_help(void)
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-9s %s\n", commands[i].name, commands[i].summary);
     printf("\n`sinew COMMAND --help` says more. For a start:\n\n  sinew info scenes\n  sinew run twist --out out "
-           "--format gltf,vtu\n  sinew compare untwist\n\n"
+           "--format gltf,vtu\n  sinew render twist\n  sinew compare untwist\n\n"
            "Exit status: 0 done; 1 ran, but something did not hold; 2 wrong usage or bad input;\n"
            "3 the simulation became non-finite; 130 interrupted, 143 terminated.\n");
     return SINEW_EXIT_DONE;

@@ -126,3 +126,27 @@ bool sinew_prepare_folder(const char *command, const char *path)
         sinew_output_drop(&probe);
     return good;
 }
+
+FILE *sinew_open_plain(const char *path)
+{
+    struct stat facts;
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool plain = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size < 64 << 20;
+    FILE *stream = plain ? fdopen(file, "r") : NULL;
+    if (file >= 0 && !stream)
+        close(file);
+    return stream;
+}
+
+json_t *sinew_read_summary(const char *directory, bool *found)
+{
+    char path[2200];
+    struct stat facts;
+    snprintf(path, sizeof path, "%s/summary.json", directory);
+    *found = lstat(path, &facts) == 0 && !S_ISLNK(facts.st_mode);
+    FILE *stream = sinew_open_plain(path);
+    json_t *summary = stream ? json_loadf(stream, 0, NULL) : NULL;
+    if (stream)
+        fclose(stream);
+    return summary;
+}

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 /* A file under way: it has its own name only once it is closed. Files are created exclusively, links not followed. */
 typedef struct sinew_output {
     FILE *stream;        /* NULL: not open */
@@ -28,5 +30,11 @@ void sinew_output_drop(sinew_output *output);  /* removes what is unfinished; fi
 bool sinew_make_folders(const char *command, const char *path);
 /* The same, and whether a file can be written there: known before hours of work, not after. */
 bool sinew_prepare_folder(const char *command, const char *path);
+
+/* Opens a plain file to read; NULL for links, pipes, devices and folders, which would wait or lead elsewhere. */
+FILE *sinew_open_plain(const char *path);
+/* The summary.json of a folder, whoever wrote it. NULL when there is none (*found is false; so for a link) or when it
+ * cannot be read: a pipe, no JSON. */
+json_t *sinew_read_summary(const char *directory, bool *found);
 
 #endif

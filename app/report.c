@@ -11,10 +11,6 @@
 #include "report.h"
 #include "report_style.h"
 
-const char *const sinew_colours[SINEW_COLOUR_COUNT] = {"#3f86d4", "#e1812c", "#2fa36b", "#c858a4",
-                                                       "#d24b4b", "#8c7a2e", "#19a3b1", "#8169d6",
-                                                       "#a0623c", "#6f9a26", "#b04a7c", "#5a7fa0"};
-
 /* ---- Words ---------------------------------------------------------------------------------- */
 
 void sinew_put_escaped(FILE *stream, const char *text)
@@ -93,9 +89,9 @@ static void sort_contenders(sinew_report *r)
 /* The first of a kind has the kind's own colour, its variants what is free. */
 static void choose_colours(sinew_report *r)
 {
-    bool taken[SINEW_COLOUR_COUNT] = {false}, own[SINEW_CONTENDER_MAX] = {false};
+    bool taken[SINEW_LINE_COLOUR_COUNT] = {false}, own[SINEW_CONTENDER_MAX] = {false};
     for (int32_t i = 1; i < r->c->contender_count; i++) {
-        int32_t colour = (int32_t)r->c->contenders[i].def.kind % SINEW_COLOUR_COUNT;
+        int32_t colour = (int32_t)r->c->contenders[i].def.kind % SINEW_LINE_COLOUR_COUNT;
         own[i] = !taken[colour];
         taken[colour] = true;
         r->colour[i] = colour;
@@ -103,9 +99,9 @@ static void choose_colours(sinew_report *r)
     for (int32_t i = 1, next = 0; i < r->c->contender_count; i++) {
         if (own[i])
             continue;
-        for (int32_t tries = 0; tries < SINEW_COLOUR_COUNT && taken[next % SINEW_COLOUR_COUNT]; tries++)
+        for (int32_t tries = 0; tries < SINEW_LINE_COLOUR_COUNT && taken[next % SINEW_LINE_COLOUR_COUNT]; tries++)
             next++;
-        r->colour[i] = next++ % SINEW_COLOUR_COUNT;
+        r->colour[i] = next++ % SINEW_LINE_COLOUR_COUNT;
         taken[r->colour[i]] = true;
     }
 }
@@ -122,13 +118,13 @@ static const char *label(const sinew_report *r, int32_t contender)
     return r->c->contenders[contender].label;
 }
 
-/* The first cell of a row; a long label may break before each option. */
+/* The name in the first cell of a row; a long one may break before each option. */
 static void begin_row(const sinew_report *r, int32_t contender)
 {
-    fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td><span class=\"chip\"></span>", contender, contender);
+    fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", contender, contender);
+    sinew_put_swatch(r->stream, sinew_colours[r->colour[contender]], contender - 1);
     for (const char *c = label(r, contender); *c; c++)
         fprintf(r->stream, *c == ':' ? "<wbr>%c" : "%c", *c);
-    fputs("</td>", r->stream);
 }
 
 /* Objectives are sums of many terms: relative errors that differ by less than this are alike. */
@@ -227,12 +223,11 @@ static void put_head(const sinew_report *r)
     const sinew_comparison *c = r->c;
     FILE *stream = r->stream;
     char number[SINEW_SHORT_SIZE];
-    fputs(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width,initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-        stream);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+          "content=\"width=device-width,initial-scale=1\">\n<title>",
+          stream);
     sinew_put_escaped(stream, sinew_scene_name(c->scene));
-    fprintf(stream, ": solvers compared</title>\n<style>\n%s", report_style);
+    fprintf(stream, ": solvers compared</title>\n<style>\n%s%s%s", page_style, sinew_chart_style, report_style);
     for (int32_t i = 0; i < c->contender_count; i++)
         fprintf(stream, ".s%d{--c:%s}\n", i, i == SINEW_REFERENCE ? "var(--soft)" : sinew_colours[r->colour[i]]);
     fputs("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", stream);
@@ -256,36 +251,51 @@ static void put_head(const sinew_report *r)
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
-static void put_cell(FILE *stream, const char *kind, double number, const char *unit)
+/* A cell and its name, which stands above it where the table has become cards. */
+static void begin_cell(FILE *stream, const char *name, const char *kind, bool known)
+{
+    fprintf(stream, "<td data-n=\"%s\" class=\"%s%s\">", name, kind, known ? "" : " none");
+}
+
+static void put_cell(FILE *stream, const char *name, const char *kind, double number)
 {
     char text[SINEW_SHORT_SIZE];
-    bool known = isfinite(number);
-    fprintf(stream, "<td class=\"%s%s\">%s%s</td>", kind, known ? "" : " none", sinew_short(number, text),
-            known ? unit : "");
+    begin_cell(stream, name, kind, isfinite(number));
+    fprintf(stream, "%s</td>", sinew_short(number, text));
+}
+
+static void put_time_cell(FILE *stream, const char *name, const char *kind, double seconds)
+{
+    char text[SINEW_SHORT_SIZE];
+    begin_cell(stream, name, kind, true);
+    fprintf(stream, "%s</td>", sinew_short_time(seconds, text));
 }
 
 /* The gap as what it is: an estimate, a bound, or unknown with the reason behind the word. */
 static void put_gap(FILE *stream, const sinew_step_result *result)
 {
     char text[SINEW_SHORT_SIZE];
+    const bool known = result->gap_kind != SINEW_GAP_UNKNOWN && isfinite(result->gap);
+    begin_cell(stream, "gap, J", "more", known);
     if (result->gap_kind == SINEW_GAP_UNKNOWN)
-        fprintf(stream, "<td class=\" none\" title=\"%s\">unknown</td>", result->gap_reason);
-    else if (result->gap_kind == SINEW_GAP_BELOW)
-        fprintf(stream, "<td class=\"\">&lt;&nbsp;%s</td>", sinew_short(result->gap, text));
+        fprintf(stream, "<span title=\"%s\">unknown</span></td>", result->gap_reason);
     else
-        put_cell(stream, "", result->gap, "");
+        fprintf(stream, "%s%s</td>", result->gap_kind == SINEW_GAP_BELOW ? "&lt;&nbsp;" : "",
+                sinew_short(result->gap, text));
 }
 
 /* Where momenta are kept a percentage of round-off says nothing: such are shown as 0. */
-static void put_drift(FILE *stream, const char *kind, double drift, double scale)
+static void put_drift(FILE *stream, const char *name, const char *kind, double drift, double scale)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
-    double share = scale > 0 ? drift / scale : NAN;
-    char text[SINEW_SHORT_SIZE];
+    const double share = scale > 0 ? drift / scale : NAN;
+    char text[SINEW_SHORT_SIZE], kinds[64];
+    snprintf(kinds, sizeof kinds, "%s%s", kind, share > 0.01 ? " warn" : "");
+    begin_cell(stream, name, kinds, !isnan(share));
     if (isnan(share))
-        fprintf(stream, "<td class=\"%s none\">-</td>", kind);
+        fputs("-</td>", stream);
     else
-        fprintf(stream, "<td class=\"%s%s\" title=\"%.3g\">%s&nbsp;%%</td>", kind, share > 0.01 ? " warn" : "", drift,
+        fprintf(stream, "<span title=\"%.3g\">%s&nbsp;%%</span></td>", drift,
                 sinew_short(share < noise ? 0 : 100 * share, text));
 }
 
@@ -294,21 +304,36 @@ static void put_near_cell(FILE *stream, double error)
     char text[SINEW_SHORT_SIZE];
     /* Twelve decades fill the bar. */
     double width = isfinite(error) ? fmin(100, fmax(0, -100 * log10(fmax(error, 1e-12)) / 12)) : 0;
-    fprintf(stream, "<td class=\"near first%s\" style=\"--n:%.0f%%\">%s</td>", isfinite(error) ? "" : " none", width,
-            sinew_short(error, text));
+    fprintf(stream, "<td data-n=\"relative error\" class=\"near first%s\" style=\"--n:%.0f%%\">%s</td>",
+            isfinite(error) ? "" : " none", width, sinew_short(error, text));
 }
 
+/* Below the solver's name, as words. */
 static void put_status(FILE *stream, uint32_t bits)
 {
     char text[128];
     sinew_bits_text(bits & ~(uint32_t)SINEW_STEP_INVERTED, text, sizeof text);
     for (char *c = text; *c; c++)
         *c = *c == '_' ? ' ' : *c;
-    bool bad = bits & SINEW_STEP_NOT_FINITE;
-    fprintf(stream, "<td class=\"%s\">", bad ? "words warn" : "words");
+    fputs(bits & SINEW_STEP_NOT_FINITE ? " <small class=\"warn\">" : " <small>", stream);
     for (const char *c = text; *c; c++)
         fputs(*c == '|' ? ", " : (char[2]){*c, '\0'}, stream);
-    fputs("</td>", stream);
+    fputs("</small></td>", stream);
+}
+
+static void put_levels(FILE *stream, const sinew_answer *a)
+{
+    for (int level = 0; level < SINEW_LEVEL_COUNT; level++) {
+        const int32_t row = sinew_row_reaching(a, sinew_levels[level]);
+        char name[16], text[SINEW_SHORT_SIZE];
+        snprintf(name, sizeof name, "to 1e%d", (int)lround(log10(sinew_levels[level])));
+        begin_cell(stream, name, level == 0 ? "level first" : "level more", row >= 0);
+        if (row < 0)
+            fputs("-</td>", stream);
+        else
+            fprintf(stream, "%d <small>%s</small></td>", a->rows[row].iteration,
+                    sinew_short_time(a->rows[row].seconds, text));
+    }
 }
 
 static double worst_error(const sinew_report *r, int32_t contender)
@@ -324,30 +349,22 @@ static void put_row(const sinew_report *r, int32_t i)
     const sinew_comparison *c = r->c;
     const sinew_answer *a = last_answer(r, i);
     FILE *stream = r->stream;
-    char text[SINEW_SHORT_SIZE];
     begin_row(r, i);
+    put_status(stream, a->result.bits);
     put_near_cell(stream, sinew_final_error(a));
     if (c->step_count > 1)
-        put_cell(stream, "", worst_error(r, i), "");
-    put_cell(stream, "", a->result.residual, "");
+        put_cell(stream, "worst step", "more", worst_error(r, i));
+    put_cell(stream, "residual, N", "more", a->result.residual);
     put_gap(stream, &a->result);
-    fprintf(stream, "<td class=\"first\">%d</td>", a->result.iterations);
-    fprintf(stream, "<td>%s</td>", sinew_short_time(a->result.seconds, text));
-    fprintf(stream, "<td>%s</td>", sinew_short_time(a->set_up, text));
-    for (int level = 0; level < SINEW_LEVEL_COUNT; level++) {
-        int32_t row = sinew_row_reaching(a, sinew_levels[level]);
-        fprintf(stream, "<td class=\"%s%s\">", level == 0 ? "first" : "", row < 0 ? " none" : "");
-        if (row < 0)
-            fputs("-</td>", stream);
-        else
-            fprintf(stream, "%d <small>%s</small></td>", a->rows[row].iteration,
-                    sinew_short_time(a->rows[row].seconds, text));
-    }
-    put_cell(stream, a->measures.inverted_count > 0 ? "first warn" : "first", a->measures.inverted_count, "");
-    put_drift(stream, "", a->linear_drift, c->linear_scale);
-    put_drift(stream, "", a->angular_drift, c->angular_scale);
-    put_cell(stream, "", a->distance, "");
-    put_status(stream, a->result.bits);
+    put_cell(stream, "iterations", "first", a->result.iterations);
+    put_time_cell(stream, "time", "", a->result.seconds);
+    put_time_cell(stream, "set-up", "more", a->set_up);
+    put_levels(stream, a);
+    put_cell(stream, "inverted tets", a->measures.inverted_count > 0 ? "first warn" : "first",
+             a->measures.inverted_count);
+    put_drift(stream, "linear momentum", "more", a->linear_drift, c->linear_scale);
+    put_drift(stream, "angular momentum", "more", a->angular_drift, c->angular_scale);
+    put_cell(stream, "farthest, m", "", a->distance);
     fputs("</tr>\n", stream);
 }
 
@@ -355,18 +372,19 @@ static void put_table(const sinew_report *r)
 {
     bool several = r->c->step_count > 1;
     fprintf(r->stream,
-            "<section>\n<h2>Who came how near%s</h2>\n<div class=\"panel\"><table>\n<thead><tr><th></th>"
+            "<section>\n<h2>Who came how near%s</h2>\n<div class=\"panel\"><table class=\"cards\">\n<thead><tr "
+            "class=\"groups\"><th></th>"
             "<th class=\"first\" colspan=\"%d\">how near</th><th class=\"first\" colspan=\"3\">how long</th>"
-            "<th class=\"first\" colspan=\"3\">iteration and time to</th>"
-            "<th class=\"first\" colspan=\"4\">artefacts</th><th></th></tr>\n<tr><th>solver</th>"
+            "<th class=\"first\" colspan=\"3\">iteration, time to</th>"
+            "<th class=\"first\" colspan=\"4\">artefacts</th></tr>\n<tr><th>solver</th>"
             "<th class=\"first\">relative error</th>%s<th>residual, N</th><th>gap, J</th>"
             "<th class=\"first\">iterations</th><th>time</th><th>set-up</th>",
             several ? ", in the last step" : "", several ? 4 : 3, several ? "<th>worst step</th>" : "");
     for (int level = 0; level < SINEW_LEVEL_COUNT; level++)
         fprintf(r->stream, "<th%s>1e%d</th>", level == 0 ? " class=\"first\"" : "",
                 (int)lround(log10(sinew_levels[level])));
-    fputs("<th class=\"first\">inverted tets</th><th>linear momentum</th><th>angular momentum</th>"
-          "<th>farthest, m</th><th style=\"text-align:left\">status</th></tr></thead>\n<tbody>\n",
+    fputs("<th class=\"first\">inverted tets</th><th>linear momen&shy;tum</th><th>angular momen&shy;tum</th>"
+          "<th>farthest, m</th></tr></thead>\n<tbody>\n",
           r->stream);
     for (int32_t k = 0; k < r->order_count; k++)
         put_row(r, r->order[k]);
@@ -382,17 +400,22 @@ static void put_samples(const sinew_report *r)
     }
     while (count < SINEW_SAMPLE_COUNT && sinew_samples[count] < longest)
         count++;
-    fputs(
-        "<h2>Relative error after so many iterations</h2>\n<div class=\"panel\"><table>\n<thead><tr><th>iteration</th>",
-        r->stream);
+    fputs("<h2>Relative error after so many iterations</h2>\n<div class=\"panel\"><table class=\"cards\">\n<thead><tr>"
+          "<th>iteration</th>",
+          r->stream);
     for (int i = 0; i < count; i++)
-        fprintf(r->stream, "<th style=\"text-align:right\">%d</th>", sinew_samples[i]);
+        fprintf(r->stream, "<th>%d</th>", sinew_samples[i]);
     fputs("</tr></thead>\n<tbody>\n", r->stream);
     for (int32_t k = 0; k < r->order_count; k++) {
         const sinew_answer *a = last_answer(r, r->order[k]);
         begin_row(r, r->order[k]);
-        for (int i = 0; i < count; i++)
-            put_cell(r->stream, sinew_samples[i] < a->row_count ? "" : "none", sinew_error_at(a, sinew_samples[i]), "");
+        fputs("</td>", r->stream);
+        for (int i = 0; i < count; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "after %d", sinew_samples[i]);
+            put_cell(r->stream, name, sinew_samples[i] < a->row_count ? "" : "none",
+                     sinew_error_at(a, sinew_samples[i]));
+        }
         fputs("</tr>\n", r->stream);
     }
     fputs("</tbody></table></div>\n<p class=\"soft\">Pale: the solver had stopped before.</p>\n</section>\n",

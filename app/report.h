@@ -5,6 +5,7 @@
 #ifndef SINEW_REPORT_H
 #define SINEW_REPORT_H
 
+#include "chart.h"
 #include "compare.h"
 
 typedef struct sinew_report {
@@ -14,12 +15,6 @@ typedef struct sinew_report {
     int32_t colour[SINEW_CONTENDER_MAX]; /* of each contender, an index of sinew_colours */
     int32_t order_count;
 } sinew_report;
-
-/* Colours that hold on light and dark pages; a solver has the same in every report. */
-enum {
-    SINEW_COLOUR_COUNT = 12
-};
-extern const char *const sinew_colours[SINEW_COLOUR_COUNT];
 
 /* Text with what HTML needs escaped. */
 void sinew_put_escaped(FILE *stream, const char *text);

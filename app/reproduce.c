@@ -42,7 +42,7 @@ static int print_help(void)
         "NAME may end early: thesis) and prints for every\nstatement what was published, what is measured here and "
         "whether it holds: yes, partly or no, with the cause;\nnot judged, where it is a time; or not measured, where "
         "what it takes is not there. Writes report.html,\nsummary.json, and each figure as .svg and .csv to "
-        "out/reproduce/NAME.\n\n");
+        "out/reproduce/NAME, and over all that lie\nthere out/reproduce/index.html.\n\n");
     sinew_options_print(options, OPTION_COUNT);
     printf("\nExit status 1: it ran, and some statement does not hold.\n\nexample:\n  sinew reproduce thesis/untwist "
            "--out out/reproduce\n");
@@ -125,9 +125,9 @@ static bool wanted(const sinew_arguments *a, const char *name)
 
 static bool all_known(const sinew_arguments *a)
 {
-    const char *names[64];
+    const char *names[SINEW_EXPERIMENT_MAX];
     int32_t count = 0;
-    for (; experiment_at(count) && count < 64; count++)
+    for (; experiment_at(count) && count < SINEW_EXPERIMENT_MAX; count++)
         names[count] = experiment_at(count)->name;
     for (int32_t i = 0; i < a->plain_count; i++) {
         bool known = false;
@@ -180,7 +180,7 @@ static int run_one(const experiment *e, const setting *s, reproduction *r)
     const double seconds = sinew_progress_end(&whole);
     if (*o->failure) {
         sinew_usage_error("reproduce", "%s: %s", e->name, o->failure);
-    } else if (folder_of(e, r, folder) && sinew_write_outcome(folder, e, s, o, seconds)) {
+    } else if (folder_of(e, r, folder) && sinew_write_outcome(folder, e, s, o, seconds) && sinew_write_index(r->out)) {
         sinew_print_outcome(e, o, seconds);
         fflush(stdout);
         status = outcome_verdict(o) == HOLDS_NO ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
@@ -201,7 +201,7 @@ static bool beam_wanted(const sinew_arguments *a)
 static bool prepare_folders(const reproduction *r)
 {
     char folder[FOLDER_SIZE];
-    if (!sinew_make_folders("reproduce", r->out))
+    if (!sinew_make_folders("reproduce", r->out) || !sinew_index_is_ours(r->out))
         return false;
     for (int32_t i = 0; experiment_at(i); i++)
         if (wanted(r->arguments, experiment_at(i)->name) &&
@@ -235,6 +235,8 @@ static int run_wanted(const sinew_arguments *a)
             int status = wanted(a, experiment_at(i)->name) ? run_one(experiment_at(i), &s, &r) : SINEW_EXIT_DONE;
             worst = status > worst ? status : worst;
         }
+        if (worst <= SINEW_EXIT_UNMET)
+            printf("all reproductions at a glance: %s/index.html\n", r.out);
     }
     beam_destroy(&b);
     return worst;

@@ -11,6 +11,7 @@
 #include "figure.h"
 #include "figure_parts.h"
 #include "output.h"
+#include "report_style.h"
 #include "reproduce.h"
 
 /* ---- Terminal --------------------------------------------------------------------------------- */
@@ -71,6 +72,18 @@ static void put_claims(FILE *stream, const outcome *o)
     fputs("\n  ],\n", stream);
 }
 
+static void put_figures(FILE *stream, const outcome *o)
+{
+    fputs("  \"figures\": [", stream);
+    for (int32_t i = 0; i < o->figure_count; i++) {
+        fputs(i ? ",\n    {" : "\n    {", stream);
+        put_string(stream, "name", o->figures[i].name, ", ");
+        put_string(stream, "title", o->figures[i].title, ", ");
+        fprintf(stream, "\"shapes\": %s}", o->figures[i].shapes ? "true" : "false");
+    }
+    fputs("\n  ],\n", stream);
+}
+
 static void put_summary(FILE *stream, const experiment *e, const setting *s, const outcome *o, double seconds)
 {
     fputs("{\n  ", stream);
@@ -87,6 +100,7 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     else
         put_string(stream, "setup", o->setup, ",\n");
     put_claims(stream, o);
+    put_figures(stream, o);
     fputs("  \"numbers\": {", stream);
     for (int32_t i = 0; i < o->number_count; i++) {
         fprintf(stream, "%s\n    \"%s\": ", i ? "," : "", o->numbers[i].name);
@@ -98,24 +112,19 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
 /* ---- report.html ------------------------------------------------------------------------------- */
 
 static const char style[] =
-    ":root{--page:#f7f7f5;--panel:#fff;--ink:#1b1f24;--soft:#646c76;--line:#dfe2e6;--yes:#1f7a4d;--partly:#9a6a00;"
-    "--no:#b4301f}@media(prefers-color-scheme:dark){:root{--page:#15181c;--panel:#1d2126;--ink:#e6e8eb;--soft:#98a1ab;"
-    "--line:#343a42;--yes:#5fcf97;--partly:#e5b95a;--no:#ff8a73}}*{box-sizing:border-box}body{margin:0;"
-    "background:var(--page);color:var(--ink);font:15px/1.5 system-ui,'Segoe "
-    "UI',Roboto,sans-serif}main{max-width:1240px;"
-    "margin:0 auto;padding:32px 24px 60px}h1{font-size:27px;margin:0 0 4px}p{color:var(--soft);margin:4px 0;"
-    "max-width:90ch}.panel{background:var(--panel);border:1px solid var(--line);border-radius:10px;overflow-x:auto;"
-    "margin:16px 0}table{border-collapse:collapse;width:100%;font-size:14px}th,td{padding:9px 12px;text-align:left;"
-    "vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}th{color:var(--soft);"
-    "font-weight:500}td small{display:block;color:var(--soft);max-width:44ch}.yes{color:var(--yes)}.partly{"
-    "color:var(--partly)}.no{color:var(--no)}.not{color:var(--soft)}b{font-weight:620}.figures{display:grid;gap:16px;"
-    "grid-template-columns:repeat(auto-fit,minmax(480px,1fr))}.figures>div{border:1px solid var(--line);"
-    "border-radius:10px;overflow:hidden;background:var(--panel)}svg{display:block;width:100%;height:auto}"
-    "@media(max-width:560px){.figures{grid-template-columns:1fr}}";
+    "p{color:var(--soft);max-width:90ch}th,td{padding:9px 12px;text-align:left;vertical-align:top;"
+    "border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}table{font-size:14px}"
+    "td small{display:block;color:var(--soft);max-width:44ch}b{font-weight:620}.plots{align-items:start}"
+    ".plots>div{border:1px solid var(--line);border-radius:10px;overflow:hidden;background:var(--panel);"
+    "padding:6px;min-width:0}.plots>div>svg,.plots>div>img{display:block;width:100%;height:auto}"
+    "@media(max-width:760px){thead{display:none}table,tbody,tr,td{display:block}tr{padding:10px 14px;"
+    "border-bottom:1px solid var(--line)}tr:last-child{border-bottom:0}td{border:0;padding:3px 0}"
+    "td:first-child{font-weight:620}td+td::before{content:attr(data-n) \": \";color:var(--soft)}"
+    "td small{max-width:none}}";
 
-static void put_cell(FILE *stream, const char *text)
+static void put_cell(FILE *stream, const char *name, const char *text)
 {
-    fputs("<td>", stream);
+    fprintf(stream, "<td data-n=\"%s\">", name);
     sinew_put_escaped(stream, text);
     fputs("</td>", stream);
 }
@@ -128,27 +137,39 @@ static void put_table(FILE *stream, const outcome *o)
     for (int32_t i = 0; i < o->claim_count; i++) {
         const claim *c = &o->claims[i];
         fputs("<tr>", stream);
-        put_cell(stream, c->what);
-        put_cell(stream, c->published);
-        put_cell(stream, c->measured);
-        fprintf(stream, "<td><b class=\"%s\">%s</b><small>", verdict_name(c->holds), verdict_name(c->holds));
+        put_cell(stream, "statement", c->what);
+        put_cell(stream, "published", c->published);
+        put_cell(stream, "measured", c->measured);
+        fprintf(stream, "<td data-n=\"holds?\"><b class=\"%s\">%s</b><small>", verdict_name(c->holds),
+                verdict_name(c->holds));
         sinew_put_escaped(stream, c->cause);
         fputs("</small></td></tr>\n", stream);
     }
     fputs("</tbody></table></div>\n", stream);
 }
 
+/* "../../" from the folder of "thesis/twist" to the one of the index. */
+static const char *up_from(const char *name, char up[64])
+{
+    snprintf(up, 64, "../");
+    for (const char *c = name; *c && strlen(up) < 60; c++)
+        if (*c == '/')
+            strcat(up, "../");
+    return up;
+}
+
 static bool put_page(FILE *stream, const experiment *e, const setting *s, const outcome *o, const sinew_mesh *surface)
 {
     const char *v = verdict_name(outcome_verdict(o));
+    char up[64];
     bool good = true;
-    fprintf(
-        stream,
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><title>%s"
-        "</title><style>%s</style></head><body><main>\n<h1>%s</h1>\n<p>%s. Holds altogether: <b class=\"%s\">%s</b>."
-        "</p>\n<p>%s precision%s. ",
-        e->name, style, e->title, e->source, v, v, SINEW_PRECISION, s->quick ? ", quick version" : "");
+    fprintf(stream,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+            "content=\"width=device-width,initial-scale=1\"><title>%s"
+            "</title><style>%s%s</style></head><body><main>\n<p><a href=\"%sindex.html\">all reproductions</a></p>\n"
+            "<h1>%s</h1>\n<p>%s. Holds altogether: <b class=\"%s\">%s</b>.</p>\n<p>%s precision%s. ",
+            e->name, page_style, style, up_from(e->name, up), e->title, e->source, v, v, SINEW_PRECISION,
+            s->quick ? ", quick version" : "");
     if (e->needs_beam)
         fprintf(stream, "Beam of %d tets, %g kg/m<sup>3</sup>, one step from a twisted equilibrium.",
                 sinew_mesh_tet_count(s->beam->mesh), s->beam->density);
@@ -156,7 +177,7 @@ static bool put_page(FILE *stream, const experiment *e, const setting *s, const 
         sinew_put_escaped(stream, o->setup);
     fprintf(stream, " <code>sinew reproduce %s%s</code></p>\n", e->name, s->quick ? " --quick" : "");
     put_table(stream, o);
-    fputs("<div class=\"figures\">\n", stream);
+    fputs("<div class=\"plots\">\n", stream);
     for (int32_t i = 0; i < o->figure_count && good; i++) {
         fputs("<div>", stream);
         good = sinew_put_figure(stream, &o->figures[i], surface);

@@ -7,7 +7,6 @@
  * never stopped (run_files.c says how).
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "metrics.h"
 #include "progress.h"
 #include "run.h"
-#include "settings.h"
+#include "signals.h"
 
 static const char command[] = "run";
 
@@ -29,7 +28,9 @@ static const sinew_option options[] = {
     {"frames", "N", "how many, counted from the start of the scene", false},
     {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
     {"out", "DIR", "folder of the results; out/<scene> unless given", false},
-    {"format", "LIST", "pc2, obj, vtu, gltf, csv or none, by commas; pc2 unless given", true},
+    {"format", "LIST", "pc2, obj, vtu, gltf, csv, npy, usda or none, by commas; pc2 unless given", true},
+    {"fields", "LIST", "of vtu and npy, by commas; von_mises unless given; all, none", true},
+    {"morphs", "N", "gltf: at most so many frames, evenly chosen; 120 unless given, 0: all", false},
     {"set", "KEY=VALUE", "in place of what the scene says, e.g. bodies.0.energies.0.young=1e6", true},
     {"record", NULL, "metrics.csv has one row an iteration, in place of one a step", false},
     {"checkpoint", "SECONDS", "between checkpoints, 60 unless given; 0: after every frame", false},
@@ -63,29 +64,6 @@ static int print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Signals --------------------------------------------------------------------------------- */
-
-/* The number of the signal that came. */
-static volatile sig_atomic_t interrupted;
-/* Files are being written: a signal ends the run after the step. Before that there is nothing to lose. */
-static volatile sig_atomic_t guarded;
-
-static void on_signal(int signal_number)
-{
-    /* A second one ends the program at once: what it has written can be gone on with. */
-    if (!guarded || interrupted)
-        _exit(128 + signal_number);
-    interrupted = signal_number;
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 double sinew_run_clock(void)
 {
     struct timespec time;
@@ -100,52 +78,6 @@ static bool fail(const sinew_run *r)
 }
 
 /* ---- Command line --------------------------------------------------------------------------- */
-
-static const sinew_given *given_formats(const sinew_run *r)
-{
-    int32_t i = 0;
-    while (strcmp(options[i].name, "format") != 0)
-        i++;
-    return &r->arguments.given[i];
-}
-
-static bool read_formats(sinew_run *r)
-{
-    const sinew_given *given = given_formats(r);
-    r->wanted[SINEW_CACHE_PC2] = given->count == 0;
-    for (int32_t i = 0; i < given->count; i++) {
-        for (const char *name = given->values[i]; name;) {
-            char word[32];
-            size_t length = strcspn(name, ",");
-            snprintf(word, sizeof word, "%.*s", (int)length, name);
-            sinew_cache_format format = sinew_cache_format_by_name(word);
-            if (format < SINEW_CACHE_COUNT) {
-                r->wanted[format] = true;
-            } else if (strcmp(word, "none") != 0) {
-                sinew_usage_error(command, "--format: unknown format \"%s\"; known are pc2, obj, vtu, gltf, csv, none",
-                                  word);
-                return false;
-            }
-            name = name[length] ? name + length + 1 : NULL;
-        }
-    }
-    return true;
-}
-
-/* The options that stand for a setting, as settings; then --set itself. */
-static bool make_settings(const sinew_run *r, sinew_settings *settings)
-{
-    const char *solver = sinew_option_text(&r->arguments, "solver");
-    if (solver && sinew_read_solver(command, "--solver", solver) == SINEW_SOLVER_COUNT)
-        return false;
-    if (solver)
-        sinew_settings_add_text(settings, "solver.name", solver);
-    return sinew_settings_add_number(settings, &r->arguments, "iterations", "solver.iterations", true) &&
-           sinew_settings_add_number(settings, &r->arguments, "tolerance", "solver.tolerance", false) &&
-           sinew_settings_add_number(settings, &r->arguments, "frames", "frames", true) &&
-           sinew_settings_add_number(settings, &r->arguments, "threads", "threads", true) &&
-           sinew_settings_add_given(settings, &r->arguments);
-}
 
 /* The command line as a person could type it again. NULL without memory. */
 static char *join(int argc, char **argv)
@@ -198,44 +130,20 @@ static bool find_origin(const char *given, origin *o)
     return true;
 }
 
+/* Whether the run of the folder kept the balance of its steps, as some fields need it. */
+static bool kept_balance(const origin *o)
+{
+    bool foreign;
+    json_t *summary = sinew_run_summary_read(o->folder, &foreign);
+    const bool kept = json_is_true(json_object_get(summary, "balance"));
+    json_decref(summary);
+    return kept;
+}
+
 static bool same_folder(const char *a, const char *b)
 {
     struct stat one, two;
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
-/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
-static bool take_note(sinew_run *r, const json_t *note, const char *path)
-{
-    json_int_t first;
-    int record;
-    json_t *formats, *steps;
-    bool had[SINEW_CACHE_COUNT] = {false}, same = true;
-    if (json_unpack((json_t *)note, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
-                    &first, "steps", &steps) != 0 ||
-        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
-        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
-                          path);
-        return false;
-    }
-    for (size_t i = 0; i < json_array_size(formats); i++) {
-        const char *name = json_string_value(json_array_get(formats, i));
-        sinew_cache_format format = sinew_cache_format_by_name(name ? name : "");
-        if (format < SINEW_CACHE_COUNT)
-            had[format] = true;
-    }
-    for (int i = 0; i < SINEW_CACHE_COUNT && given_formats(r)->count > 0; i++)
-        same = same && had[i] == r->wanted[i];
-    if (!same || r->record != (bool)record) {
-        sinew_usage_error(command, "--resume %s: the run there %s", path,
-                          !same    ? "has other formats; leave out --format, or give another --out"
-                          : record ? "was begun with --record; give it again, or another --out"
-                                   : "was begun without --record; leave it out, or give another --out");
-        return false;
-    }
-    memcpy(r->wanted, had, sizeof had);
-    r->first_frame = first;
-    return true;
 }
 
 /* A run of the folder that took all its steps, but was killed before its files had their names. */
@@ -270,7 +178,7 @@ static bool resume(sinew_run *r, const origin *o)
         return true;
     }
     json_t *note = json_loads(sinew_world_note(r->world), 0, NULL);
-    bool good = take_note(r, note, o->path);
+    bool good = sinew_run_take_note(r, note, o->path);
     json_decref(note);
     return good;
 }
@@ -297,10 +205,14 @@ static bool choose_folder(sinew_run *r, const origin *o)
 
 static bool open_scene(sinew_run *r, const char *name)
 {
-    sinew_settings settings = {0};
-    r->scene = make_settings(r, &settings) ? sinew_open_scene(command, name, &settings) : NULL;
+    char path[4096];
+    if (r->balance)
+        sinew_settings_add_text(&r->settings, "balance", "true");
+    r->scene =
+        sinew_settings_add_options(&r->settings, &r->arguments) ? sinew_open_scene(command, name, &r->settings) : NULL;
     if (!r->scene)
         return false;
+    r->scene_file = sinew_find_scene(name, path, sizeof path) ? realpath(path, NULL) : NULL;
     r->world = sinew_scene_world(r->scene);
     r->frames = sinew_scene_frames(r->scene);
     r->per_frame = sinew_scene_steps_per_frame(r->scene);
@@ -323,8 +235,11 @@ static bool set_up(sinew_run *r)
         sinew_usage_error(command, "--overwrite removes what --resume goes on with; give one of them");
         return false;
     }
-    if (!read_formats(r) || !open_scene(r, r->arguments.plain[0]) || (given && !find_origin(given, &o)) ||
-        !choose_folder(r, &o) || !sinew_run_check_folder(r) || !set_solver(r) || (given && !resume(r, &o)))
+    if (!sinew_run_read_formats(r) || (given && !find_origin(given, &o)))
+        return false;
+    r->balance = r->balance || (given && kept_balance(&o));
+    if (!open_scene(r, r->arguments.plain[0]) || !choose_folder(r, &o) || !sinew_run_check_folder(r) ||
+        !set_solver(r) || (given && !resume(r, &o)) || !sinew_run_check_fields(r))
         return false;
     /* Ordering and factorisation may take minutes: they come after all that can be refused at once. */
     return sinew_world_prepare(r->world, &r->error) == SINEW_OK || fail(r);
@@ -362,7 +277,7 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 {
     const int64_t end = r->frames * r->per_frame;
     int64_t step = sinew_world_step_count(r->world);
-    for (double last = sinew_run_clock(); step < end && !interrupted && !failed->bits;) {
+    for (double last = sinew_run_clock(); step < end && !sinew_signal_came() && !failed->bits;) {
         char note[64];
         sinew_step_result result = take_step(r);
         step = sinew_world_step_count(r->world);
@@ -383,30 +298,6 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static const char *open_with(int format)
-{
-    static const char *const texts[SINEW_CACHE_COUNT] = {[SINEW_CACHE_PC2] =
-                                                             "%s.obj + %s.pc2 (Blender: Mesh Cache modifier)",
-                                                         [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",
-                                                         [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
-                                                         [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
-                                                         [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)"};
-    return texts[format];
-}
-
-/* Writes a pattern with every %s replaced by the name. */
-static void print_named(const char *pattern, const char *name)
-{
-    for (const char *c = pattern; *c; c++) {
-        if (c[0] == '%' && c[1] == 's') {
-            fputs(name, stdout);
-            c++;
-        } else {
-            putchar(*c);
-        }
-    }
-}
-
 static void print_summary(const sinew_run *r, double seconds, bool complete)
 {
     char bits[128], residual[96], gap[320];
@@ -415,14 +306,10 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
     sinew_run_residual_text(&r->statistics, residual, sizeof residual);
     sinew_run_gap_text(&r->statistics, gap, sizeof gap);
     printf("%s%s: %g s simulated, %lld steps of %s, %s, %s, status %s, %.3g s a step; in %s: ",
-           interrupted && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
+           sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
            (long long)r->statistics.steps, sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual,
            gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        if (r->wanted[format]) {
-            print_named(open_with(format), name);
-            printf(", ");
-        }
+    sinew_run_print_formats(r);
     printf("metrics.csv, state.bin, summary.json\n");
     if (r->gap_seconds > 1 && r->gap_seconds > r->solver_seconds)
         printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.gap_every=10 looks at every tenth step, "
@@ -435,8 +322,8 @@ static int exit_status(uint32_t bits, bool complete)
 {
     if (bits & SINEW_STEP_NOT_FINITE)
         return SINEW_EXIT_NOT_FINITE;
-    if (interrupted && !complete)
-        return interrupted == SIGINT ? SINEW_EXIT_INTERRUPTED : SINEW_EXIT_TERMINATED;
+    if (sinew_signal_came() && !complete)
+        return sinew_signal_status();
     const uint32_t unmet =
         SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF | SINEW_STEP_UNMEASURED;
     return bits & unmet ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
@@ -459,7 +346,7 @@ static int run_scene(sinew_run *r)
     double interval = 60;
     if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
-    guarded = 1;
+    sinew_guard_signals(true);
     if (!sinew_run_open_files(r))
         return SINEW_EXIT_USAGE;
     if (!quiet && *sinew_scene_notes(r->scene))
@@ -486,7 +373,7 @@ static int run_scene(sinew_run *r)
 int sinew_command_run(int argc, char **argv)
 {
     sinew_run r = {.folder = -1, .began = sinew_run_clock()};
-    watch_signals();
+    sinew_watch_signals();
     if (!sinew_arguments_read(&r.arguments, command, options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
     int status;
@@ -504,6 +391,7 @@ int sinew_command_run(int argc, char **argv)
     sinew_run_free_files(&r);
     sinew_scene_destroy(r.scene);
     sinew_arguments_free(&r.arguments);
+    free(r.scene_file);
     free(line);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.h: what the files of `sinew run` share: run.c takes the steps, run_files.c keeps the folder, run_summary.c
- * counts.
+ * run.h: what the files of `sinew run` share: run.c takes the steps, run_formats.c knows what is written, run_files.c
+ * keeps the folder, run_summary.c counts.
  */
 #ifndef SINEW_RUN_H
 #define SINEW_RUN_H
@@ -10,6 +10,7 @@
 
 #include "app.h"
 #include "output.h"
+#include "settings.h"
 
 /* ---- What happened in the steps (run_summary.c) --------------------------------------------- */
 
@@ -56,6 +57,8 @@ void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text,
 typedef struct sinew_run {
     sinew_arguments arguments;
     const char *command_line;
+    sinew_settings settings; /* of the scene, in the order in which they hold */
+    char *scene_file;        /* absolute path, NULL: not known */
     sinew_scene *scene;
     sinew_world *world;
     bool record; /* one row an iteration, else one a step */
@@ -65,6 +68,9 @@ typedef struct sinew_run {
     char directory[2048];
     int folder; /* the locked folder, -1 */
     bool wanted[SINEW_CACHE_COUNT];
+    uint32_t fields, fields_if_any; /* of caches, as sinew_cache_def has them */
+    int32_t morph_frames;
+    bool balance;                           /* fields need the balance of each step */
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not wanted */
     sinew_output metrics;
     int64_t first_frame; /* of this folder */
@@ -78,6 +84,15 @@ typedef struct sinew_run {
 } sinew_run;
 
 double sinew_run_clock(void); /* s, monotonic */
+
+/* ---- What is written (run_formats.c) ---------------------------------------------------------- */
+
+bool sinew_run_read_formats(sinew_run *r);       /* from the command line */
+bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no format would hold */
+/* What a run that goes on must write as before; the note of a state carries it. Refuses options that say otherwise. */
+bool sinew_run_add_to_note(const sinew_run *r, json_t *note);
+bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path);
+void sinew_run_print_formats(const sinew_run *r); /* the files and what opens them, each with a comma behind */
 
 /* ---- summary.json (run_summary.c) ------------------------------------------------------------ */
 

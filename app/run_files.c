@@ -30,20 +30,32 @@ static bool fail(const sinew_run *r)
 
 /* ---- Which files are a run's ----------------------------------------------------------------- */
 
+enum {
+    SINEW_ENDINGS_MAX = 18
+};
+
 /* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
 static const struct format_files {
-    const char *endings[2];
+    const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
     const char *sequence;
 } format_files[SINEW_CACHE_COUNT] = {
-    [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL}, [SINEW_CACHE_OBJ] = {{NULL}, "obj"},
-    [SINEW_CACHE_VTU] = {{".pvd"}, "vtu"},        [SINEW_CACHE_GLTF] = {{".glb"}, NULL},
+    [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL},
+    [SINEW_CACHE_OBJ] = {{NULL}, "obj"},
+    [SINEW_CACHE_VTU] = {{".pvd"}, "vtu"},
+    [SINEW_CACHE_GLTF] = {{".glb"}, NULL},
     [SINEW_CACHE_CSV] = {{".csv"}, NULL},
+    [SINEW_CACHE_USDA] = {{".usda"}, NULL},
+    [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
+                          ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
+                          ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy", ".skin_vertices.npy",
+                          ".skin_weights.npy"},
+                         NULL},
 };
 
 static void list_format(const sinew_run *r, const struct format_files *format, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
-    for (int i = 0; i < 2 && format->endings[i]; i++)
+    for (int i = 0; format->endings[i]; i++)
         json_array_append_new(files, json_sprintf("%s%s", name, format->endings[i]));
     if (format->sequence)
         json_array_append_new(files, json_pack("{s:s, s:s, s:I, s:I}", "name", name, "suffix", format->sequence, "from",
@@ -66,7 +78,7 @@ static bool may_be_listed(const char *text)
     if (strcmp(text, "summary.json") == 0 || strcmp(text, "state.bin") == 0 || strcmp(text, "metrics.csv") == 0)
         return true;
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        for (int i = 0; i < 2 && format_files[format].endings[i]; i++) {
+        for (int i = 0; format_files[format].endings[i]; i++) {
             const char *ending = format_files[format].endings[i];
             if (length > strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0)
                 return true;
@@ -109,7 +121,9 @@ static bool is_listed(const json_t *files, const char *name, bool any)
     size_t length = strlen(name);
     if (length > 8 && strcmp(name + length - 8, ".partial") == 0)
         length -= 8;
-    if (name[length] && length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0)
+    /* Frames on their way into a file that is written at the end. */
+    if (name[length] && ((length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0) ||
+                         (length > 9 && strncmp(name + length - 9, ".usda.bin", 9) == 0)))
         length -= 4;
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *file = json_array_get(files, i);
@@ -247,6 +261,9 @@ static bool open_caches(sinew_run *r)
         def.first_frame = (int32_t)r->first_frame;
         def.kept_frames = (int32_t)frames_so_far(r);
         def.resumable = true;
+        def.fields = r->fields;
+        def.fields_if_any = r->fields_if_any;
+        def.morph_frames = r->morph_frames;
         def.bodies = sinew_scene_writes_bodies(r->scene);
         r->caches[format] = sinew_cache_open(&def, &r->error);
         if (!r->caches[format])
@@ -337,14 +354,9 @@ void sinew_run_write_metrics(const sinew_run *r, int64_t step)
 /* Facts about the folder's files that the state carries, so that a later process can go on with them. */
 static bool note_run(sinew_run *r)
 {
-    json_t *formats = json_array();
-    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
-        if (r->wanted[format])
-            json_array_append_new(formats, json_string(sinew_cache_format_name((sinew_cache_format)format)));
-    json_t *note =
-        json_pack("{s:i, s:o, s:b, s:I, s:o}", "sinew_run", 1, "formats", formats, "record", (int)r->record,
-                  "first_frame", (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
-    char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
+    json_t *note = json_pack("{s:i, s:b, s:I, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
+                             (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
+    char *text = note && sinew_run_add_to_note(r, note) ? json_dumps(note, JSON_COMPACT) : NULL;
     bool good = text && sinew_world_set_note(r->world, text) == SINEW_OK;
     free(text);
     json_decref(note);

@@ -2,11 +2,8 @@
  *
  * run_summary.c: what happened in the steps of a run: counted, written to summary.json, carried along in state.bin.
  */
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "metrics.h"
 #include "run.h"
@@ -235,18 +232,8 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
 
 json_t *sinew_run_summary_read(const char *directory, bool *foreign)
 {
-    char path[2200];
-    struct stat facts;
-    snprintf(path, sizeof path, "%s/summary.json", directory);
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    *foreign = file >= 0;
-    if (file < 0)
-        return NULL;
-    json_t *summary = NULL;
-    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size < 64 << 20)
-        summary = json_loadfd(file, 0, NULL);
-    close(file);
-    *foreign = !json_is_integer(json_object_get(summary, "sinew_run"));
+    json_t *summary = sinew_read_summary(directory, foreign);
+    *foreign = *foreign && !json_is_integer(json_object_get(summary, "sinew_run"));
     if (!*foreign)
         return summary;
     json_decref(summary);
@@ -267,18 +254,33 @@ static json_t *seconds_json(const sinew_run *r)
                      r->gap_seconds);
 }
 
+/* The scene as it can be opened again, for those who play the caches: its file and the settings on top of it. Threads
+ * are left out, as no result depends on them. Null where the path or a setting is not UTF-8. */
+static json_t *origin_json(const sinew_run *r)
+{
+    json_t *settings = json_array();
+    bool good = r->scene_file != NULL;
+    for (int32_t i = 0; i < r->settings.count && good; i++)
+        if (strncmp(r->settings.texts[i], "threads=", 8) != 0)
+            good = json_array_append_new(settings, json_string(r->settings.texts[i])) == 0;
+    json_t *origin = good ? json_pack("{s:s, s:O}", "file", r->scene_file, "settings", settings) : NULL;
+    json_decref(settings);
+    return origin ? origin : json_null();
+}
+
 static json_t *summary_json(const sinew_run *r, const char *status)
 {
     const int64_t step = sinew_world_step_count(r->world);
     return json_pack(
-        "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o}", "sinew_run", 1,
-        "status", status, "scene", sinew_scene_name(r->scene), "command", r->command_line, "version", SINEW_VERSION,
-        "precision", SINEW_PRECISION, "solver", sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name,
-        "threads", (json_int_t)sinew_world_thread_count(r->world), "particles",
-        (json_int_t)sinew_world_particle_count(r->world), "first_frame", (json_int_t)r->first_frame, "last_frame",
-        (json_int_t)r->frames, "steps_per_frame", (json_int_t)r->per_frame, "step", (json_int_t)step, "time",
-        (double)sinew_world_time(r->world), "steps", sinew_run_statistics_json(&r->statistics), "seconds",
-        seconds_json(r), "files", sinew_run_manifest(r));
+        "{s:i, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:b, s:I, s:f, s:o, s:o, s:o}",
+        "sinew_run", 1, "status", status, "scene", sinew_scene_name(r->scene), "origin", origin_json(r), "command",
+        r->command_line, "version", SINEW_VERSION, "precision", SINEW_PRECISION, "solver",
+        sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, "threads",
+        (json_int_t)sinew_world_thread_count(r->world), "particles", (json_int_t)sinew_world_particle_count(r->world),
+        "first_frame", (json_int_t)r->first_frame, "last_frame", (json_int_t)r->frames, "steps_per_frame",
+        (json_int_t)r->per_frame, "fps", sinew_scene_fps(r->scene), "balance", (int)r->balance, "step",
+        (json_int_t)step, "time", (double)sinew_world_time(r->world), "steps",
+        sinew_run_statistics_json(&r->statistics), "seconds", seconds_json(r), "files", sinew_run_manifest(r));
 }
 
 bool sinew_run_summary_write(sinew_run *r, const char *status)

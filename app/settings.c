@@ -65,6 +65,20 @@ sinew_solver_kind sinew_read_solver(const char *command, const char *what, const
     return SINEW_SOLVER_COUNT;
 }
 
+bool sinew_settings_add_options(sinew_settings *s, const sinew_arguments *arguments)
+{
+    const char *solver = sinew_option_text(arguments, "solver");
+    if (solver && sinew_read_solver(arguments->command, "--solver", solver) == SINEW_SOLVER_COUNT)
+        return false;
+    if (solver)
+        sinew_settings_add_text(s, "solver.name", solver);
+    return sinew_settings_add_number(s, arguments, "iterations", "solver.iterations", true) &&
+           sinew_settings_add_number(s, arguments, "tolerance", "solver.tolerance", false) &&
+           sinew_settings_add_number(s, arguments, "frames", "frames", true) &&
+           sinew_settings_add_number(s, arguments, "threads", "threads", true) &&
+           sinew_settings_add_given(s, arguments);
+}
+
 sinew_scene *sinew_open_scene(const char *command, const char *name, const sinew_settings *settings)
 {
     char path[4096];

@@ -26,6 +26,9 @@ bool sinew_settings_add_number(sinew_settings *settings, const sinew_arguments *
                                const char *key, bool whole);
 bool sinew_settings_add_given(sinew_settings *settings, const sinew_arguments *arguments); /* all of --set */
 
+/* The options solver, iterations, tolerance, frames and threads, as settings; then --set, which has the last word. */
+bool sinew_settings_add_options(sinew_settings *settings, const sinew_arguments *arguments);
+
 /* The solver of that name; SINEW_SOLVER_COUNT (and said, with the nearest name) when there is none. */
 sinew_solver_kind sinew_read_solver(const char *command, const char *what, const char *name);
 /* NULL when the scene is not there or wrong (said). */

@@ -200,7 +200,7 @@ static inline struct rlimit limit_files(rlim_t largest)
 
 /* ---- Writing ----------------------------------------------------------------------------------- */
 
-static inline sinew_cache_def cache_def(const sinew_world *world, const char *folder, sinew_cache_format format)
+static inline sinew_cache_def cache_def(sinew_world *world, const char *folder, sinew_cache_format format)
 {
     sinew_cache_def def = sinew_default_cache_def();
     def.world = world;

@@ -7,7 +7,7 @@
 #include "sinew/mesh.h"
 #include "sinew/scene.h"
 
-static sinew_cache *open_cache(const sinew_world *world, int format, sinew_error *error)
+static sinew_cache *open_cache(sinew_world *world, int format, sinew_error *error)
 {
     sinew_cache_def def = sinew_default_cache_def();
     def.world = world;

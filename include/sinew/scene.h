@@ -3,7 +3,8 @@
  * sinew/scene.h: scene files in, caches and state files out.
  *
  * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
- * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames.
+ * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames, USD, arrays
+ * of NumPy. All but glTF and USD can be read back.
  */
 #ifndef SINEW_SCENE_H
 #define SINEW_SCENE_H
@@ -44,10 +45,25 @@ SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to 
 SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
+SINEW_API double sinew_scene_fps(const sinew_scene *scene);              /* frames a second of simulated time */
 /* Whether caches are to hold the bodies themselves ("write": "body"), not the surfaces that ride on them. */
 SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
+
+/* How the scene wants to be seen: its keys `camera` and `picture`. NaN: the scene does not say. */
+typedef struct sinew_scene_view {
+    bool placed;              /* the camera stands at `eye` and looks at `target`; else it is fitted */
+    double eye[3], target[3]; /* m */
+    double azimuth, elevation, distance, angle; /* rad, rad, times the distance that just fits, rad */
+    double orbit;                               /* turns about the target in a film; 0 */
+    const char *colour;                         /* "speed", "von_mises" ...; "" */
+    bool ground;                                /* false: there is to be no floor */
+    double ground_height;                       /* m */
+    bool cut;                                   /* what lies on the side that cut_normal points to is taken away */
+    double cut_point[3], cut_normal[3];
+} sinew_scene_view;
+SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts are the scene's */
 
 /* The JSON Schema (2020-12) of scene files, made from the tables that the reader checks with. Writes at most `size`
  * bytes with the 0 at the end (text may be NULL when size is 0) and returns how many the whole takes without it;
@@ -61,21 +77,26 @@ typedef struct sinew_cache sinew_cache;
 typedef enum sinew_cache_format {
     SINEW_CACHE_PC2 = 0, /* <name>.pc2 of all particles + <name>.obj, the surface at the first frame   */
     SINEW_CACHE_OBJ,     /* <name>.0000.obj ... one surface a frame                                    */
-    SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities       */
+    SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
     SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
+    SINEW_CACHE_NPY,  /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
+    SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim a body, positions and velocities as time samples */
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
 SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "pc2" ... */
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
+/* What people colour solids by. */
+#define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
+
 typedef struct sinew_cache_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    const sinew_world *world; /* must outlive the cache */
-    const char *directory;    /* exists */
-    const char *name;         /* of the files, without ending */
+    sinew_world *world;    /* must outlive the cache; its state stays as it is */
+    const char *directory; /* exists */
+    const char *name;      /* of the files, without ending */
     sinew_cache_format format;
     int32_t frame_count;   /* how many frames it is to hold in the end, where known; 0: not known */
     sinew_real frame_time; /* s between frames */
@@ -83,10 +104,18 @@ typedef struct sinew_cache_def {
     int32_t kept_frames;   /* > 0: goes on with the files of a cache that was closed, dropped or killed, keeps so many
                               of its frames as they are and cuts off later ones. 0: begins anew */
     bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to go on from */
-    bool bodies;           /* true: bodies are written themselves; else (default) the skins of those that have one */
+    bool bodies;           /* true: bodies are written themselves; else (default) the skins of those that have one; npy
+                              always writes bodies */
+    /* Fields that vtu and npy hold besides velocities, as bits 1 << sinew_field_kind. */
+    uint32_t fields;        /* these, or it refuses to open; default none */
+    uint32_t fields_if_any; /* these where the world has them; default those of SINEW_CACHE_USUAL_FIELDS */
+    int32_t morph_frames;   /* gltf: at most so many frames, as viewers take few morph targets; where there are more it
+                               holds every sinew_cache_morph_stride()-th of them. 0: all. Default 120 */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
+/* Of so many frames glTF holds number 0 and every so many-th: the smallest power of two that leaves at most `most`. */
+SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most);
 /* Files appear under their own names only in close, or (sequences) frame by frame when complete; a cache that
  * fails or is dropped leaves no half-written file. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
@@ -96,6 +125,33 @@ SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
 /* Finishes the files and frees the cache, also on failure. */
 SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
 SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees it and removes what is unfinished */
+
+/* ---- Reading a cache back -------------------------------------------------------------------- */
+
+typedef struct sinew_cache_reader sinew_cache_reader;
+
+typedef struct sinew_cache_reader_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    const char *directory;
+    const char *name;          /* of the files, without ending */
+    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; others are written for other programs only */
+    sinew_real frame_time;     /* s between frames, for velocities where the format has none */
+    int32_t first_frame;       /* number of the first frame, as it was written */
+} sinew_cache_reader_def;
+
+SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);
+/* Looks at the files and counts frames; NULL on failure. Files that are not regular, damaged or cut short are refused
+ * with the place. */
+SINEW_API sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, sinew_error *error);
+SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* NULL is fine */
+SINEW_API int32_t sinew_cache_reader_frame_count(const sinew_cache_reader *reader);
+SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* of each frame */
+SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);    /* of its (first) file */
+/* Positions q and velocities v [3 * point_count], v may be NULL, of the frame with this number. Where the format has no
+ * velocities they are differences: from the frame before, at the first frame to the one behind it. */
+SINEW_API sinew_status sinew_cache_reader_frame(sinew_cache_reader *reader, int32_t frame, sinew_real *q, sinew_real *v,
+                                                sinew_error *error);
 
 /* ---- State files --------------------------------------------------------------------------- */
 

@@ -337,6 +337,15 @@ typedef struct sinew_energy_def {
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
 SINEW_API sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error);
 SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy);
+/* Places of energies, those of removed ones included; which energy is at one of them, index -1: it was removed. */
+SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
+SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t place);
+SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: bad id */
+/* What elements first .. first + count - 1 are made of: particles of the world [count * vertex_count], in the order of
+ * the def, and where they have weights these [count * 8]; either may be NULL. */
+SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,
+                                                 int32_t count, int32_t *particles, sinew_real *weights,
+                                                 sinew_error *error);
 
 /* Changes of an energy while the world runs. Each takes effect with the next step, costs no more than it must
  * (docs/embedding.md), and a refusal names the energy and leaves the world as it was. The changed world steps as one
@@ -402,6 +411,8 @@ SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, 
 SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
                                             sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
+/* The particles that are pinned, ascending; at most `capacity` are written, how many there are is returned. */
+SINEW_API int32_t sinew_world_pinned(const sinew_world *world, int32_t capacity, int32_t *particles);
 
 /* ---- Solver -------------------------------------------------------------------------------- */
 

@@ -58,6 +58,7 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_ATTACH 0x41545453u
 #define SINEW_COOKIE_SCENE  0x53434e53u
 #define SINEW_COOKIE_CACHE  0x43414353u
+#define SINEW_COOKIE_REPLAY 0x52504c53u
 #define SINEW_COOKIE_SKIN   0x534b4953u
 #define SINEW_COOKIE_RIDE   0x52494453u
 #define SINEW_COOKIE_FILL   0x46494c53u

@@ -18,7 +18,8 @@
 
 static const sinew_cache_ops *const formats[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = &sinew_cache_pc2,   [SINEW_CACHE_OBJ] = &sinew_cache_obj, [SINEW_CACHE_VTU] = &sinew_cache_vtu,
-    [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv,
+    [SINEW_CACHE_GLTF] = &sinew_cache_gltf, [SINEW_CACHE_CSV] = &sinew_cache_csv, [SINEW_CACHE_NPY] = &sinew_cache_npy,
+    [SINEW_CACHE_USDA] = &sinew_cache_usda,
 };
 
 const char *sinew_cache_format_name(sinew_cache_format format)
@@ -42,6 +43,8 @@ sinew_cache_def sinew_default_cache_def(void)
         .name = "cache",
         .format = SINEW_CACHE_PC2,
         .frame_time = (sinew_real)(1.0 / 60.0),
+        .fields_if_any = SINEW_CACHE_USUAL_FIELDS,
+        .morph_frames = 120,
     };
 }
 
@@ -76,6 +79,9 @@ static sinew_status check_def(const sinew_cache_def *def, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "cache %s: first_frame is %d and kept_frames %d; both are at least 0", def->name,
                           (int)def->first_frame, (int)def->kept_frames);
+    if (def->morph_frames < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "cache %s: morph_frames is %d; it is at least 1, or 0 for all",
+                          def->name, (int)def->morph_frames);
     if (!(def->frame_time > 0) || !isfinite(def->frame_time))
         return sinew_fail(error, SINEW_ERROR_DATA, "cache %s: frame_time is %g s; it must be greater than 0", def->name,
                           (double)def->frame_time);
@@ -111,6 +117,9 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
     cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
     cache->frame_time = (double)def->frame_time;
+    cache->fields = def->fields;
+    cache->fields_if_any = def->fields_if_any;
+    cache->morph_frames = def->morph_frames;
     cache->particle_count = sinew_world_particle_count(def->world);
     cache->shape_version = sinew_world_shape_version(def->world);
     int length = snprintf(cache->stem, sizeof cache->stem, "%s/%s", def->directory, def->name);

@@ -19,6 +19,7 @@
 typedef struct sinew_cache_ops {
     const char *name; /* as on the command line */
     size_t own_size;  /* bytes of the format's own part, zeroed before open */
+    bool bodies;      /* writes bodies themselves, also where they have skins */
     /* Any of them may fail. open finds cache->kept frames in the files and goes on behind them. After a failure drop is
      * called at once and nothing else. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
@@ -34,6 +35,8 @@ extern const sinew_cache_ops sinew_cache_obj;
 extern const sinew_cache_ops sinew_cache_vtu;
 extern const sinew_cache_ops sinew_cache_gltf;
 extern const sinew_cache_ops sinew_cache_csv;
+extern const sinew_cache_ops sinew_cache_npy;
+extern const sinew_cache_ops sinew_cache_usda;
 
 /* The shape that viewers draw, in numbers of points: the faces of every body that has any (of its skin, else of its
  * surface), and the edges of the bodies that have nothing else. Names and texture coordinates are those of skins, of
@@ -68,7 +71,7 @@ struct sinew_cache {
     const sinew_cache_ops *ops;
     void *own; /* [ops->own_size] the format's own part */
     sinew_allocator allocator;
-    const sinew_world *world;
+    sinew_world *world;
     char stem[960];      /* directory/name */
     const char *name;    /* the part of `stem` after the directory */
     int32_t expected;    /* frames in the end, 0: not known */
@@ -78,6 +81,8 @@ struct sinew_cache {
     int32_t frame_count; /* frames so far, kept ones included: the coming one is number first + frame_count */
     int32_t synced;      /* frames on the disk */
     double frame_time;   /* s between frames */
+    uint32_t fields, fields_if_any; /* as the def says */
+    int32_t morph_frames;           /* of glTF at most, 0: all */
     int32_t body_count;
     sinew_cache_body *bodies; /* [body_count] */
     bool skinned;             /* some body's points are a skin's */
@@ -115,6 +120,9 @@ sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
 sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from the start */
+
+/* Frames a second; a rate that is a multiple of 1/1000 but for the rounding of the frame time is that multiple. */
+double sinew_cache_fps(const sinew_cache *cache);
 
 /* ".0012.obj" for the frame that is `frame` behind the first, of a sequence with that suffix. */
 void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32]);

@@ -8,17 +8,21 @@
  * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
  *
  * Displacements are streamed to <name>.glb.bin.partial, since the JSON with their bounds comes first in the file; close
- * puts both together. A cache that goes on takes the kept frames from there, or from the finished file. No normals are
- * stored: the specification then asks viewers for flat shading of the moved faces.
+ * puts both together. A cache that goes on takes the kept frames from there, or from the finished file. Targets also
+ * have what normals change by: with those of the first frame alone a body that turns would be lit from the wrong side.
+ *
+ * Viewers take few targets, so of many frames every 2nd, 4th, 8th .. is stored. Powers of two, because then a cache
+ * that goes on behind a finished file needs only frames that are in it, and comes to the bytes of one that was never
+ * closed; the frames between lie in the side file as bytes of 0xff, which are not a number.
  *
  * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
  */
 #include "io/cache_gltf.h"
+#include "io/cache_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,45 +41,39 @@ static double fixed_bytes(const sinew_gltf *own)
 static double binary_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
-    return 12.0 * own->vertex_count * frames + fixed_bytes(own) + animation;
+    const double arrays = own->shape.triangle_count > 0 ? 2 : 1; /* normals */
+    return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
 }
 
-static sinew_status check_size(const sinew_cache *cache, int32_t frames, sinew_error *error)
+int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most)
+{
+    int32_t stride = 1;
+    while (most > 0 && stride <= INT32_MAX / 2 && (frame_count + (int64_t)stride - 1) / stride > most)
+        stride *= 2;
+    return stride;
+}
+
+/* Frames in the file, of so many that came. */
+static int32_t frames_in_file(const sinew_cache *cache, int32_t frames)
+{
+    const int32_t every = sinew_cache_morph_stride(frames, cache->morph_frames);
+    return (int32_t)((frames + (int64_t)every - 1) / every);
+}
+
+static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_error *error)
 {
     const sinew_gltf *own = cache->own;
+    const int32_t frames = frames_in_file(cache, came);
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
-    /* A frame's accessor takes less than 512 bytes of JSON, its place in the target list of a primitive less than 32;
-     * a material and its primitive less than 512 with a name in which every character needs an escape. */
-    double size = binary_bytes(own, frames) + 512.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
-                  32.0 * frames * own->part_count + 512.0 * own->part_count + 6.0 * (double)names->used;
+    /* Both accessors of a frame take less than 768 bytes of JSON, their places in the target list of a primitive less
+     * than 64; a material and its primitive less than 512 with a name in which every character needs an escape. */
+    double size = binary_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
+                  64.0 * frames * own->part_count + 512.0 * own->part_count + 6.0 * (double)names->used;
     if (size <= UINT32_MAX)
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "%s.glb: %d frames need %.1f GiB, glTF files end at 4 GiB; write fewer frames, or use pc2 or vtu",
                       cache->stem, (int)frames, size / (1024.0 * 1024.0 * 1024.0));
-}
-
-/* ---- Open -------------------------------------------------------------------------------------- */
-
-/* RFC 3629: shortest form, no surrogates. */
-bool sinew_gltf_is_utf8(const char *text)
-{
-    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int tail = *s < 0x80 ? 0 : *s >> 5 == 0x6 ? 1 : *s >> 4 == 0xe ? 2 : *s >> 3 == 0x1e ? 3 : -1;
-        if (tail < 0)
-            return false;
-        uint32_t code = tail ? *s & (0x3fu >> tail) : *s;
-        s++;
-        for (int i = 0; i < tail; i++, s++) {
-            if (*s >> 6 != 0x2)
-                return false;
-            code = code << 6 | (*s & 0x3fu);
-        }
-        if (code < least[tail] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return false;
-    }
-    return true;
 }
 
 /* ---- Going on ---------------------------------------------------------------------------------- */
@@ -94,27 +92,46 @@ static void clear_bounds(float *bounds)
     }
 }
 
-/* Base and bounds of the kept frames, from where `stream` stands; `copy` (may be NULL) receives their bytes. */
-static sinew_status read_kept(sinew_cache *cache, FILE *stream, const char *path, sinew_writer *copy,
+/* A frame that a finished file does not have: every byte is 0xff. */
+static bool is_left_out(const unsigned char *bytes)
+{
+    return sinew_cache_load32(bytes) == UINT32_MAX;
+}
+
+/* Takes base and bounds of frame k from own->bytes; false when they are damaged. */
+static bool look_at_frame(sinew_gltf *own, int32_t k)
+{
+    float *bounds = own->bounds + 6 * (size_t)k;
+    clear_bounds(bounds);
+    if (k > 0 && is_left_out(own->bytes)) {
+        bounds[0] = NAN;
+        return true;
+    }
+    for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
+        const float value = sinew_cache_load_float(own->bytes + 4 * i);
+        if (!isfinite(value))
+            return false;
+        if (k == 0)
+            own->base[i] = value;
+        store_bounds(bounds, i % 3, value);
+    }
+    return true;
+}
+
+/* Base and bounds of the kept frames, of which `stream` has every so many-th; `copy` (may be NULL) receives all. */
+static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
                               sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     const size_t size = 12 * (size_t)own->vertex_count;
     sinew_status status = SINEW_OK;
     for (int32_t k = 0; k < cache->kept && status == SINEW_OK; k++) {
-        float *bounds = own->bounds + 6 * (size_t)k;
-        if (fread(own->bytes, 1, size, stream) != size)
+        memset(own->bytes, 0xff, size);
+        if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
             return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
                               path);
-        clear_bounds(bounds);
-        for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
-            float value = sinew_cache_load_float(own->bytes + 4 * i);
-            if (!isfinite(value))
-                return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
-            if (k == 0)
-                own->base[i] = value;
-            store_bounds(bounds, i % 3, value);
-        }
+        if (!look_at_frame(own, k))
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
     }
@@ -132,6 +149,22 @@ static bool side_is_whole(const sinew_cache *cache)
            (double)facts.st_size >= 12.0 * own->vertex_count * (double)cache->kept;
 }
 
+/* Steps over the JSON of a finished file to its binary part; returns how many of the frames it has, 0: it is damaged.
+ */
+static int32_t find_frames(FILE *glb)
+{
+    unsigned char head[glb_header + chunk_header];
+    if (fread(head, 1, sizeof head, glb) != sizeof head || sinew_cache_load32(head) != glb_magic ||
+        sinew_cache_load32(head + 16) != chunk_json)
+        return 0;
+    const off_t binary = (off_t)sizeof head + sinew_cache_load32(head + 12) + chunk_header;
+    json_t *root = json_loadf(glb, JSON_DISABLE_EOF_CHECK, NULL);
+    const json_t *extras = json_object_get(json_object_get(root, "asset"), "extras");
+    const json_int_t every = json_integer_value(json_object_get(extras, "every"));
+    json_decref(root);
+    return every >= 1 && every <= INT32_MAX && fseeko(glb, binary, SEEK_SET) == 0 ? (int32_t)every : 0;
+}
+
 /* The frames of a file that was finished lie at the start of its binary part. */
 static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
 {
@@ -141,15 +174,13 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
     sinew_status status = sinew_cache_create(cache, &own->side, ".glb.bin", error);
     int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     FILE *glb = file >= 0 ? fdopen(file, "rb") : NULL;
-    unsigned char head[glb_header + chunk_header];
     if (status == SINEW_OK && !glb)
         status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
-    if (status == SINEW_OK && (fread(head, 1, sizeof head, glb) != sizeof head ||
-                               sinew_cache_load32(head) != glb_magic || sinew_cache_load32(head + 16) != chunk_json ||
-                               fseeko(glb, (off_t)sinew_cache_load32(head + 12) + chunk_header, SEEK_CUR) != 0))
+    const int32_t every = status == SINEW_OK ? find_frames(glb) : 0;
+    if (status == SINEW_OK && every == 0)
         status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
     if (status == SINEW_OK)
-        status = read_kept(cache, glb, path, &own->side, error);
+        status = read_kept(cache, glb, every, path, &own->side, error);
     if (glb)
         fclose(glb);
     else if (file >= 0)
@@ -167,7 +198,7 @@ static sinew_status go_on(sinew_cache *cache, sinew_error *error)
     }
     sinew_status status = sinew_cache_stream(cache, &own->side, ".glb.bin", error);
     if (status == SINEW_OK)
-        status = read_kept(cache, own->side.stream, own->side.partial, NULL, error);
+        status = read_kept(cache, own->side.stream, 1, own->side.partial, NULL, error);
     return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, 12 * (int64_t)own->vertex_count * cache->kept, error)
                               : status;
 }
@@ -175,7 +206,7 @@ static sinew_status go_on(sinew_cache *cache, sinew_error *error)
 static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    if (!sinew_gltf_is_utf8(cache->name))
+    if (!sinew_is_utf8(cache->name))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
@@ -194,7 +225,10 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     own->bounds = sinew_allocate(&cache->allocator, (size_t)own->bounds_capacity, 6 * sizeof(float));
     own->base = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
     own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
-    if (!own->bounds || !own->base || !own->bytes)
+    own->moved = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    own->normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    own->base_normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    if (!own->bounds || !own->base || !own->bytes || !own->moved || !own->normals || !own->base_normals)
         return sinew_fail_memory(error, "the buffers of a glTF cache");
     return cache->kept > 0 ? go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
 }
@@ -275,22 +309,42 @@ static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, in
     return status;
 }
 
-/* All frames, out of the side file. */
-static sinew_status copy_side(sinew_gltf *own, int frames, sinew_error *error)
+/* The frame-th frame of the file into own->bytes, out of the side file. */
+static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
 {
-    FILE *side = fopen(own->side.partial, "rb");
-    if (!side)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", own->side.partial, strerror(errno));
-    size_t size = 12 * (size_t)own->vertex_count;
+    const size_t size = 12 * (size_t)own->vertex_count;
+    if (fseeko(side, (off_t)size * own->every * frame, SEEK_SET) != 0 || fread(own->bytes, 1, size, side) != size)
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read it back: %s", own->side.partial,
+                          ferror(side) ? strerror(errno) : "it has become shorter");
+    return SINEW_OK;
+}
+
+static sinew_status put_positions(sinew_gltf *own, FILE *side, int frames, sinew_error *error)
+{
     sinew_status status = SINEW_OK;
     for (int k = 0; k < frames && status == SINEW_OK; k++) {
-        if (fread(own->bytes, 1, size, side) != size)
-            status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read it back: %s", own->side.partial,
-                                ferror(side) ? strerror(errno) : "it has become shorter");
-        else
-            status = sinew_cache_put(&own->glb, own->bytes, size, error);
+        status = fetch_frame(own, side, k, error);
+        if (status == SINEW_OK)
+            status = sinew_cache_put(&own->glb, own->bytes, 12 * (size_t)own->vertex_count, error);
     }
-    fclose(side);
+    return status;
+}
+
+/* Normals of the first frame, then what those of the others differ by. */
+static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int k = 0; k < frames && status == SINEW_OK; k++) {
+        status = fetch_frame(own, side, k, error);
+        float *normals = k == 0 ? own->base_normals : own->normals;
+        for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
+            own->moved[i] = sinew_cache_load_float(own->bytes + 4 * i) + (k == 0 ? 0 : own->base[i]);
+        sinew_gltf_normals(own, own->moved, normals);
+        for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
+            sinew_cache_store_float(own->bytes + 4 * i, normals[i] - (k == 0 ? 0 : own->base_normals[i]));
+        if (status == SINEW_OK)
+            status = sinew_cache_put(&own->glb, own->bytes, 12 * (size_t)own->vertex_count, error);
+    }
     return status;
 }
 
@@ -308,9 +362,15 @@ static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int
 
 static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
-    sinew_status status = copy_side(own, frames, error);
+    FILE *side = fopen(own->side.partial, "rb");
+    if (!side)
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", own->side.partial, strerror(errno));
+    sinew_status status = put_positions(own, side, frames, error);
     for (int64_t i = 0; own->uvs && i < 2 * (int64_t)own->vertex_count && status == SINEW_OK; i++)
         status = put_float(&own->glb, own->uvs[i], error);
+    if (status == SINEW_OK && own->shape.triangle_count > 0)
+        status = put_normals(own, side, frames, error);
+    fclose(side);
     if (status == SINEW_OK)
         status = put_indices(&own->glb, own->shape.triangles, 3 * own->shape.triangle_count, error);
     if (status == SINEW_OK)
@@ -320,22 +380,6 @@ static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int fr
     return status;
 }
 
-/* False with errno set. jansson cannot undo a decimal point of several bytes, so it gets a plain one. */
-static bool dump(const json_t *root, FILE *stream)
-{
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!plain)
-        return false;
-    locale_t before = uselocale(plain);
-    errno = ENOMEM; /* what is left when the stream itself is fine */
-    bool good = json_dumpf(root, stream, JSON_COMPACT) == 0;
-    int reason = errno;
-    uselocale(before);
-    freelocale(plain);
-    errno = reason;
-    return good;
-}
-
 /* File header and the JSON chunk, whose length is known once it is written; then the head of the binary chunk. */
 static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t binary_size, sinew_error *error)
 {
@@ -343,9 +387,9 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
     sinew_status status = sinew_cache_put(&own->glb, blank, sizeof blank, error);
     if (status != SINEW_OK)
         return status;
-    if (!dump(root, own->glb.stream))
-        return sinew_fail(error, errno == ENOMEM ? SINEW_ERROR_MEMORY : SINEW_ERROR_FILE, "%s: cannot write: %s",
-                          own->glb.path, strerror(errno));
+    status = sinew_cache_put_json(&own->glb, root, JSON_COMPACT, error);
+    if (status != SINEW_OK)
+        return status;
     int64_t end = ftello(own->glb.stream);
     int64_t padding = (4 - end % 4) % 4;
     status = sinew_cache_put(&own->glb, "   ", (size_t)padding, error);
@@ -366,11 +410,26 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
     return status == SINEW_OK ? put32(&own->glb, chunk_bin, error) : status;
 }
 
+/* Refuses where a file that was finished before did not hold all frames that are wanted now. */
+static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
+{
+    for (int64_t k = 0; k < frames; k++)
+        if (isnan(own->bounds[6 * own->every * k]))
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "%s.glb: frame %lld was left out when the file was finished before; go on with the same "
+                              "morph_frames and not fewer frames, or begin anew",
+                              cache->stem, (long long)own->every * k);
+    return SINEW_OK;
+}
+
 static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? gltf_frame(cache, error) : SINEW_OK;
-    int frames = cache->frame_count > 0 ? (int)cache->frame_count : 1;
+    const int32_t came = cache->frame_count > 0 ? cache->frame_count : 1, frames = frames_in_file(cache, came);
+    own->every = sinew_cache_morph_stride(came, cache->morph_frames);
+    if (status == SINEW_OK)
+        status = check_frames(cache, own, frames, error);
     if (status == SINEW_OK)
         status = sinew_cache_create(cache, &own->glb, ".glb", error);
     if (status != SINEW_OK)
@@ -408,6 +467,11 @@ static void gltf_drop(sinew_cache *cache)
     sinew_release(&cache->allocator, own->base);
     sinew_release(&cache->allocator, own->bytes);
     sinew_release(&cache->allocator, own->bounds);
+    sinew_release(&cache->allocator, own->groups);
+    sinew_release(&cache->allocator, own->sums);
+    sinew_release(&cache->allocator, own->moved);
+    sinew_release(&cache->allocator, own->normals);
+    sinew_release(&cache->allocator, own->base_normals);
 }
 
 const sinew_cache_ops sinew_cache_gltf = {

@@ -5,6 +5,7 @@
  * Source: Khronos glTF 2.0 specification, 3.6 (accessors), 3.7 (meshes, morph targets), 3.11 (animations).
  */
 #include "io/cache_gltf.h"
+#include "io/cache_json.h"
 
 /* Buffer views and accessors, added in the order of their bytes. The first failure sticks. */
 typedef struct json_tables {
@@ -53,13 +54,28 @@ static int add_positions(json_tables *tables, const sinew_gltf *own, int frames)
     int view = add_view(tables, frame_size * frames, target_vertices);
     int first = (int)json_array_size(tables->accessors);
     for (int k = 0; k < frames; k++) {
-        const float *b = own->bounds + 6 * (size_t)k;
+        const float *b = own->bounds + 6 * (size_t)own->every * (size_t)k;
         append(tables, tables->accessors,
                json_pack("{s:i, s:I, s:i, s:i, s:s, s:[f,f,f], s:[f,f,f]}", "bufferView", view, "byteOffset",
                          frame_size * k, "componentType", type_float, "count", (int)own->vertex_count, "type", "VEC3",
                          "min", (double)b[0], (double)b[1], (double)b[2], "max", (double)b[3], (double)b[4],
                          (double)b[5]));
     }
+    return first;
+}
+
+/* Normals of the first frame, then what they change by; -1: there are none. */
+static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
+{
+    const json_int_t frame_size = (json_int_t)12 * own->vertex_count;
+    if (own->shape.triangle_count == 0)
+        return -1;
+    const int view = add_view(tables, frame_size * frames, target_vertices);
+    const int first = (int)json_array_size(tables->accessors);
+    for (int k = 0; k < frames; k++)
+        append(tables, tables->accessors,
+               json_pack("{s:i, s:I, s:i, s:i, s:s}", "bufferView", view, "byteOffset", frame_size * k, "componentType",
+                         type_float, "count", (int)own->vertex_count, "type", "VEC3"));
     return first;
 }
 
@@ -76,7 +92,8 @@ static int add_uvs(json_tables *tables, const sinew_gltf *own)
 
 float sinew_gltf_time(const sinew_cache *cache, int frame)
 {
-    return (float)(frame * cache->frame_time);
+    const sinew_gltf *own = cache->own;
+    return (float)(frame * own->every * cache->frame_time);
 }
 
 /* The animation of all frames; its arrays go into the tables. */
@@ -100,14 +117,24 @@ static json_t *animations(const sinew_cache *cache, json_tables *tables, int fra
 /* Numbers of the accessors that all primitives share. */
 typedef struct vertex_arrays {
     int positions; /* of the first frame; the others follow */
+    int normals;   /* of the first frame; the others follow. -1: none */
     int uvs;       /* -1: none */
     int frames;
 } vertex_arrays;
 
+/* What changes of the vertices in frame k. Lines have no normals. */
+static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
+{
+    if (triangles)
+        return json_pack("{s:i, s:i}", "POSITION", arrays->positions + k, "NORMAL", arrays->normals + k);
+    return json_pack("{s:i}", "POSITION", arrays->positions + k);
+}
+
 static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int material)
 {
-    json_t *attributes = json_pack("{s:i}", "POSITION", arrays->positions);
-    if (arrays->uvs >= 0 && mode == mode_triangles &&
+    const bool triangles = mode == mode_triangles;
+    json_t *attributes = target(arrays, 0, triangles);
+    if (arrays->uvs >= 0 && triangles &&
         json_object_set_new(attributes, "TEXCOORD_0", json_integer(arrays->uvs)) != 0) {
         json_decref(attributes);
         return NULL;
@@ -119,7 +146,7 @@ static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int
     json_t *targets = json_array();
     bool good = targets != NULL;
     for (int k = 1; k < arrays->frames && good; k++)
-        good = json_array_append_new(targets, json_pack("{s:i}", "POSITION", arrays->positions + k)) == 0;
+        good = json_array_append_new(targets, target(arrays, k, triangles)) == 0;
     if (good && json_object_set(result, "targets", targets) == 0) {
         json_decref(targets);
         return result;
@@ -140,7 +167,7 @@ static json_t *material(const char *name, double red, double green, double blue)
 static json_t *named_material(const char *name)
 {
     json_t *made = material(name, 0.8, 0.8, 0.8);
-    if (made || sinew_gltf_is_utf8(name))
+    if (made || sinew_is_utf8(name))
         return made;
     char plain[256];
     snprintf(plain, sizeof plain, "%s", name);
@@ -180,12 +207,13 @@ static json_t *document(const sinew_cache *cache, json_tables *tables, int frame
     const sinew_gltf *own = cache->own;
     vertex_arrays arrays = {.frames = frames, .positions = add_positions(tables, own, frames)};
     arrays.uvs = add_uvs(tables, own);
+    arrays.normals = add_normals(tables, own, frames);
     json_t *primitives = add_primitives(tables, own, &arrays);
     json_t *animated = frames > 1 ? animations(cache, tables, frames) : NULL;
-    json_t *root = json_pack("{s:{s:s, s:s}, s:i, s:[{s:[i]}], s:[{s:s, s:i}], s:[{s:s, s:o}], s:o}", "asset",
-                             "version", "2.0", "generator", "sinew " SINEW_VERSION, "scene", 0, "scenes", "nodes", 0,
-                             "nodes", "name", cache->name, "mesh", 0, "meshes", "name", cache->name, "primitives",
-                             primitives, "materials", materials(tables, own));
+    json_t *root = json_pack("{s:{s:s, s:s, s:{s:i}}, s:i, s:[{s:[i]}], s:[{s:s, s:i}], s:[{s:s, s:o}], s:o}", "asset",
+                             "version", "2.0", "generator", "sinew " SINEW_VERSION, "extras", "every", (int)own->every,
+                             "scene", 0, "scenes", "nodes", 0, "nodes", "name", cache->name, "mesh", 0, "meshes",
+                             "name", cache->name, "primitives", primitives, "materials", materials(tables, own));
     if (frames > 1 && json_object_set_new(root, "animations", animated) != 0)
         tables->good = false;
     if (json_object_set(root, "accessors", tables->accessors) != 0 ||

@@ -3,9 +3,10 @@
  * cache_gltf_vertices.c: which vertices and primitives a glTF cache has.
  *
  * Vertices are, in the order of the points, all points of skins and those of other bodies that a triangle or line
- * names. glTF has one texture coordinate a vertex, so a point whose corners have several gets copies, which stand
- * behind all others in the order of (point, texture coordinate): vertex k of a skin stays vertex k. Triangles are put
- * in the order of their materials, and each material is one primitive.
+ * names. glTF has one texture coordinate and one normal a vertex, so a point whose corners have several gets copies,
+ * which stand behind all others: vertex k of a skin stays vertex k. First come those of texture coordinates, in the
+ * order of (point, texture coordinate), then those of sharp edges. Triangles are put in the order of their materials,
+ * and each material is one primitive.
  */
 #include "io/cache_gltf.h"
 #include "mesh/sort.h"
@@ -38,27 +39,56 @@ static void rename_corners(sinew_gltf *own, const int32_t *vertex)
         own->shape.edges[i] = vertex[own->shape.edges[i]];
 }
 
-/* ---- Texture coordinates ----------------------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------------------------------ */
+
+/* What vertices are split by: the key of a corner, and what a vertex (a copy of `original`, or this itself) gets of it.
+ */
+typedef struct vertex_split {
+    int32_t (*key)(const sinew_gltf *own, const int32_t *keys, int64_t corner);
+    void (*set)(sinew_gltf *own, int32_t vertex, int32_t original, int32_t key);
+} vertex_split;
+
+static int32_t uv_of(const sinew_gltf *own, const int32_t *keys, int64_t corner)
+{
+    (void)keys;
+    return own->shape.corner_uvs[own->shape.triangle_corners[corner]];
+}
 
 /* OBJ counts v upwards, glTF downwards. */
-static void set_uv(sinew_gltf *own, int32_t vertex, int32_t uv)
+static void set_uv(sinew_gltf *own, int32_t vertex, int32_t original, int32_t uv)
 {
+    (void)original;
     own->uvs[2 * (size_t)vertex] = uv >= 0 ? own->shape.uvs[2 * (size_t)uv] : 0;
     own->uvs[2 * (size_t)vertex + 1] = uv >= 0 ? 1 - own->shape.uvs[2 * (size_t)uv + 1] : 0;
 }
 
-/* Gives each different (vertex, texture coordinate) of the sorted corners a vertex: the first of a vertex its own. */
-static void split_corners(sinew_gltf *own, const sinew_pair *sorted, int64_t count)
+static int32_t group_of(const sinew_gltf *own, const int32_t *keys, int64_t corner)
+{
+    (void)own;
+    return keys[corner];
+}
+
+static void set_group(sinew_gltf *own, int32_t vertex, int32_t original, int32_t group)
+{
+    own->groups[vertex] = group;
+    if (own->uvs && vertex != original)
+        memcpy(own->uvs + 2 * (size_t)vertex, own->uvs + 2 * (size_t)original, 2 * sizeof *own->uvs);
+}
+
+static const vertex_split split_by_uv = {uv_of, set_uv}, split_by_group = {group_of, set_group};
+
+/* Gives each different (vertex, key) of the sorted corners a vertex: the first of a vertex its own. */
+static void split_corners(sinew_gltf *own, const vertex_split *by, const sinew_pair *sorted, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        const int32_t vertex = (int32_t)(sorted[i].major >> 32), uv = (int32_t)(uint32_t)sorted[i].major - 1;
+        const int32_t vertex = (int32_t)(sorted[i].major >> 32), key = (int32_t)(uint32_t)sorted[i].major - 1;
         const bool known = i > 0 && sorted[i].major == sorted[i - 1].major;
         const bool first = i == 0 || sorted[i].major >> 32 != sorted[i - 1].major >> 32;
         if (first) {
-            set_uv(own, vertex, uv);
+            by->set(own, vertex, vertex, key);
         } else if (!known) {
             own->points[own->vertex_count] = own->points[vertex];
-            set_uv(own, own->vertex_count++, uv);
+            by->set(own, own->vertex_count++, vertex, key);
         }
         if (!first)
             own->shape.triangles[sorted[i].minor] =
@@ -66,22 +96,33 @@ static void split_corners(sinew_gltf *own, const sinew_pair *sorted, int64_t cou
     }
 }
 
-static sinew_status split_at_seams(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
+static sinew_status split(const sinew_cache *cache, sinew_gltf *own, const vertex_split *by, const int32_t *keys,
+                          sinew_error *error)
 {
     const int64_t count = 3 * own->shape.triangle_count;
-    own->uvs = sinew_allocate_zero(&cache->allocator, (size_t)own->vertex_count + (size_t)count, 2 * sizeof(float));
     sinew_pair *pairs = sinew_allocate(&cache->allocator, 2 * (size_t)count, sizeof *pairs);
-    if (own->uvs && pairs) {
-        for (int64_t i = 0; i < count; i++) {
-            const int32_t uv = own->shape.corner_uvs[own->shape.triangle_corners[i]];
-            pairs[i] = (sinew_pair){sinew_pack(own->shape.triangles[i], uv + 1), (uint64_t)i};
-        }
-        sinew_sort_pairs(pairs, (size_t)count, pairs + count);
-        split_corners(own, pairs, count);
-    }
-    const bool good = own->uvs && pairs;
+    if (!pairs)
+        return sinew_fail_memory(error, "the vertices of a glTF cache");
+    for (int64_t i = 0; i < count; i++)
+        pairs[i] = (sinew_pair){sinew_pack(own->shape.triangles[i], by->key(own, keys, i) + 1), (uint64_t)i};
+    sinew_sort_pairs(pairs, (size_t)count, pairs + count);
+    split_corners(own, by, pairs, count);
     sinew_release(&cache->allocator, pairs);
-    return good ? SINEW_OK : sinew_fail_memory(error, "the texture coordinates of a glTF cache");
+    return SINEW_OK;
+}
+
+/* Copies for texture coordinates, then for normals; `groups` are those of the corners. */
+static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, const int32_t *groups, sinew_error *error)
+{
+    const size_t most = (size_t)own->vertex_count + 3 * (size_t)own->shape.triangle_count;
+    own->uvs = own->shape.uvs ? sinew_allocate_zero(&cache->allocator, most, 2 * sizeof(float)) : NULL;
+    own->groups = sinew_allocate(&cache->allocator, most, sizeof *own->groups);
+    own->sums = sinew_allocate(&cache->allocator, (size_t)own->group_count, 3 * sizeof *own->sums);
+    if ((own->shape.uvs && !own->uvs) || !own->groups || !own->sums)
+        return sinew_fail_memory(error, "the vertices of a glTF cache");
+    memset(own->groups, -1, most * sizeof *own->groups);
+    sinew_status status = own->uvs ? split(cache, own, &split_by_uv, NULL, error) : SINEW_OK;
+    return status == SINEW_OK ? split(cache, own, &split_by_group, groups, error) : status;
 }
 
 /* ---- Primitives -------------------------------------------------------------------------------- */
@@ -117,13 +158,13 @@ static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, 
     return SINEW_OK;
 }
 
-sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
+/* Numbers the vertices that are points; false without memory. */
+static bool take_points(const sinew_cache *cache, sinew_gltf *own)
 {
     const size_t count = (size_t)cache->point_count;
-    const size_t copies = own->shape.uvs ? 3 * (size_t)own->shape.triangle_count : 0;
     uint8_t *used = sinew_allocate(&cache->allocator, count, 1);
     int32_t *vertex = sinew_allocate(&cache->allocator, count, sizeof *vertex);
-    own->points = sinew_allocate(&cache->allocator, count + copies, sizeof *own->points);
+    own->points = sinew_allocate(&cache->allocator, count + 3 * (size_t)own->shape.triangle_count, sizeof *own->points);
     const bool good = used && vertex && own->points;
     if (good) {
         sinew_cache_shape_used(cache, &own->shape, used);
@@ -132,8 +173,18 @@ sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sine
     }
     sinew_release(&cache->allocator, used);
     sinew_release(&cache->allocator, vertex);
-    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the vertices of a glTF cache");
-    if (status == SINEW_OK && own->shape.uvs)
-        status = split_at_seams(cache, own, error);
+    return good;
+}
+
+sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
+{
+    int32_t *groups = sinew_allocate(&cache->allocator, (size_t)own->shape.triangle_count, 3 * sizeof *groups);
+    sinew_status status =
+        groups ? sinew_gltf_groups(cache, own, groups, error) : sinew_fail_memory(error, "the normals of a glTF cache");
+    if (status == SINEW_OK && !take_points(cache, own))
+        status = sinew_fail_memory(error, "the vertices of a glTF cache");
+    if (status == SINEW_OK)
+        status = split_vertices(cache, own, groups, error);
+    sinew_release(&cache->allocator, groups);
     return status == SINEW_OK ? sort_by_material(cache, own, error) : status;
 }

@@ -33,7 +33,7 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, const sinew_cache_def *
         return sinew_fail_memory(error, "the bodies of a cache");
     int64_t count = 0;
     for (int32_t i = 0; i < cache->body_count; i++) {
-        cache->bodies[i] = look_at(def->world, i, def->bodies, count);
+        cache->bodies[i] = look_at(def->world, i, def->bodies || cache->ops->bodies, count);
         cache->skinned = cache->skinned || cache->bodies[i].skin;
         count += cache->bodies[i].point_count;
         if (count > INT32_MAX / 8)

@@ -68,6 +68,12 @@ sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_err
     return ftello(writer->stream) < size ? too_short(writer, error) : sinew_writer_cut(writer, size, error);
 }
 
+double sinew_cache_fps(const sinew_cache *cache)
+{
+    const double rate = 1 / cache->frame_time, plain = round(1000 * rate) / 1000;
+    return fabs(rate - plain) <= 1e-6 * rate ? plain : rate;
+}
+
 void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32])
 {
     snprintf(ending, 32, ".%04lld.%s", (long long)cache->first + frame, suffix);

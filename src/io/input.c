@@ -12,7 +12,7 @@
 
 #include "io/file.h"
 
-static const off_t largest_file = (off_t)8 << 30;
+static const size_t largest_file = (size_t)8 << 30;
 
 /* Without O_NONBLOCK the opening of a pipe waits for its other end; regular files do not know the flag. */
 static int open_regular(const char *path, int flags, size_t *size, sinew_error *error)
@@ -27,8 +27,6 @@ static int open_regular(const char *path, int flags, size_t *size, sinew_error *
         sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
     else if (!S_ISREG(facts.st_mode))
         sinew_fail(error, SINEW_ERROR_FILE, "%s: is not a regular file", path);
-    else if (facts.st_size > largest_file)
-        sinew_fail(error, SINEW_ERROR_FILE, "%s: is larger than 8 GiB", path);
     else {
         *size = (size_t)facts.st_size;
         return file;
@@ -60,6 +58,11 @@ static char *read_file(const char *path, int flags, const sinew_allocator *alloc
     int file = open_regular(path, flags, size, error);
     if (file < 0)
         return NULL;
+    if (*size > largest_file) {
+        sinew_fail(error, SINEW_ERROR_FILE, "%s: is larger than 8 GiB", path);
+        close(file);
+        return NULL;
+    }
     char *text = sinew_allocate(allocator, *size + 1, 1);
     if (!text) {
         sinew_fail_memory(error, path);
@@ -71,6 +74,17 @@ static char *read_file(const char *path, int flags, const sinew_allocator *alloc
     }
     close(file);
     return text;
+}
+
+FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error)
+{
+    int file = open_regular(path, 0, size, error);
+    FILE *stream = file >= 0 ? fdopen(file, "rb") : NULL;
+    if (file >= 0 && !stream) {
+        sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
+        close(file);
+    }
+    return stream;
 }
 
 char *sinew_file_read(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error)

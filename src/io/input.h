@@ -6,7 +6,12 @@
 #ifndef SINEW_INPUT_H
 #define SINEW_INPUT_H
 
+#include <stdio.h>
+
 #include "base/base.h"
+
+/* A file of any size that is read piece by piece, and its size now. NULL on failure. */
+FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error);
 
 /* As sinew_file_read, for a file that another file names: a symbolic link is refused too, as it may lead anywhere. */
 char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);

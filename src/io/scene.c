@@ -13,6 +13,7 @@
 #include "io/scene_reader.h"
 
 static const size_t largest_scene = (size_t)64 << 20;
+static const double most_steps = 1e6; /* of a frame, as the table of keys has it */
 
 sinew_scene_def sinew_default_scene_def(void)
 {
@@ -106,26 +107,49 @@ static int32_t integer_or(const sinew_node *node, int32_t otherwise)
     return node ? sinew_node_integer(node) : otherwise;
 }
 
+/* fps, time_step and steps_per_frame are bound by fps h n = 1: two of them give the third, and all three must agree.
+ * fps alone takes as many steps as keep h at or below its default. */
+static bool read_times(sinew_reader *reader, sinew_real *time_step)
+{
+    const sinew_node *root = reader->tree.root, *rate = sinew_node_get(root, "fps");
+    const sinew_node *length = sinew_node_get(root, "time_step"), *count = sinew_node_get(root, "steps_per_frame");
+    const double fps = rate ? sinew_node_number(rate) : 0;
+    const double h = length ? sinew_node_number(length) : (double)*time_step;
+    double steps = count ? sinew_node_integer(count) : 1;
+    if (rate && !count)
+        steps = length ? round(1 / (fps * h)) : ceil(1 / (fps * h) - 1e-6);
+    steps = fmin(fmax(steps, 1), most_steps);
+    if (length && rate && fabs(fps * h * steps - 1) > 1e-6)
+        return sinew_tree_fail(&reader->tree, rate,
+                               "a frame of 1/%g s is %.6g steps of time_step %g s, not %s%g; leave out time_step, or "
+                               "make it %.9g s",
+                               fps, 1 / (fps * h), h, count ? "steps_per_frame " : "", steps, 1 / (fps * steps));
+    *time_step = (sinew_real)(rate && !length ? 1 / (fps * steps) : h);
+    reader->scene->steps_per_frame = (int32_t)steps;
+    reader->scene->fps = rate ? fps : 1 / (h * steps);
+    return true;
+}
+
 static bool create_world(sinew_reader *reader)
 {
-    const sinew_node *root = reader->tree.root, *h = sinew_node_get(root, "time_step");
+    const sinew_node *root = reader->tree.root, *balance = sinew_node_get(root, "balance");
     const sinew_node *gravity = sinew_node_get(root, "gravity"), *damping = sinew_node_get(root, "damping");
     const sinew_node *quasistatic = sinew_node_get(root, "quasistatic");
     sinew_scene *scene = reader->scene;
     sinew_world_def def = sinew_default_world_def();
     def.allocator = reader->allocator;
-    if (h)
-        def.time_step = (sinew_real)sinew_node_number(h);
+    if (!read_times(reader, &def.time_step))
+        return false;
     if (gravity)
         sinew_node_vector(gravity, def.gravity);
     if (damping)
         def.damping = (sinew_real)sinew_node_number(damping);
     def.quasistatic = quasistatic && json_is_true(quasistatic->value);
+    def.balance = balance && json_is_true(balance->value);
     def.load_steps = integer_or(sinew_node_get(root, "load_steps"), 0);
     def.thread_count = integer_or(sinew_node_get(root, "threads"), 0);
     read_solver(sinew_node_get(root, "solver"), &def.solver);
     scene->frames = integer_or(sinew_node_get(root, "frames"), 60);
-    scene->steps_per_frame = integer_or(sinew_node_get(root, "steps_per_frame"), 1);
     scene->writes_bodies = sinew_node_get(root, "write") && sinew_node_text(sinew_node_get(root, "write"))[0] == 'b';
     scene->solver = def.solver;
     scene->time_step = def.time_step;
@@ -140,7 +164,7 @@ static bool build_scene(sinew_reader *reader)
 {
     const sinew_node *bodies = sinew_node_get(reader->tree.root, "bodies");
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
-    if (!read_texts(reader) || !create_world(reader))
+    if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader))
         return false;
     for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
         if (!sinew_reader_body(reader, entry))
@@ -256,6 +280,11 @@ int32_t sinew_scene_frames(const sinew_scene *scene)
 int32_t sinew_scene_steps_per_frame(const sinew_scene *scene)
 {
     return SINEW_ASSERT(scene != NULL) ? scene->steps_per_frame : 0;
+}
+
+double sinew_scene_fps(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) ? scene->fps : 0;
 }
 
 bool sinew_scene_writes_bodies(const sinew_scene *scene)

@@ -290,7 +290,8 @@ static bool fail_type(const sinew_tree *tree, const sinew_node *node, const sine
 static bool check_string(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
     const char *text = json_string_value(node->value);
-    if (field->forms & SINEW_FORM_WORD) {
+    /* Where words and numbers are both fine, a text that begins with a number is one with its unit. */
+    if (field->forms & SINEW_FORM_WORD && !(field->forms & SINEW_FORM_NUMBER && node->unit)) {
         char list[256];
         /* A chooser has no choices of its own: its shape has looked its word up. */
         if (!field->choices || sinew_word_index(text, field->choices) >= 0)

@@ -340,6 +340,36 @@ static const sinew_shape solver_shape = {.name = "solver",
                                          .variant_name = solver_name,
                                          .variant_fields = solver_fields};
 
+static const sinew_field camera_fields[] = {
+    {"eye", VECTOR, .meaning = "where the camera stands; goes with target", .unit = "m"},
+    {"target", VECTOR, .meaning = "the point in the middle of the picture", .unit = "m"},
+    {"azimuth", NUMBER, .meaning = "direction of a fitted camera about y, from +z towards +x", .unit = "rad"},
+    {"elevation", NUMBER, .meaning = "of a fitted camera above the horizon", .unit = "rad", .minimum = -1.57,
+     .maximum = 1.57},
+    {"distance", NUMBER, .meaning = "of a fitted camera: times the distance that just shows everything", .minimum = 0,
+     .maximum = 1e6, .open_minimum = true},
+    {"angle", NUMBER, .meaning = "field of view from top to bottom", .unit = "rad", .minimum = 0, .maximum = 3,
+     .open_minimum = true},
+    {"orbit", NUMBER, .meaning = "turns about the target in a film; 0 unless given", .minimum = -1e3, .maximum = 1e3},
+};
+static const sinew_shape camera_shape = {
+    .name = "camera", .fields = camera_fields, .field_count = COUNT(camera_fields), .at_most_one = "eye|azimuth"};
+
+static const sinew_field cut_fields[] = {
+    {"point", VECTOR, .meaning = "a point of the plane", .unit = "m", .required = true},
+    {"normal", VECTOR, .meaning = "points to the side that is taken away", .required = true},
+};
+static const sinew_shape cut_shape = {.name = "cut", .fields = cut_fields, .field_count = COUNT(cut_fields)};
+
+static const sinew_field picture_fields[] = {
+    {"colour", WORD, .meaning = "what surfaces are coloured by; body unless given", .choices = SINEW_COLOUR_WORDS},
+    {"ground", WORD | NUMBER, .meaning = "height of the floor, or where it is; just below everything unless given",
+     .unit = "m", .choices = "below|none", .minimum = -1e9, .maximum = 1e9},
+    {"cut", OBJECT, .meaning = "a plane; elements on one side of it are not drawn", .shape = &cut_shape},
+};
+static const sinew_shape picture_shape = {
+    .name = "picture", .fields = picture_fields, .field_count = COUNT(picture_fields)};
+
 static const sinew_field scene_fields[] = {
     {"$schema", TEXT, .meaning = "for editors; ignored"},
     {"sinew", INTEGER, .meaning = "version of this format: 1", .minimum = 1, .maximum = 1, .required = true},
@@ -349,18 +379,25 @@ static const sinew_field scene_fields[] = {
      .open_minimum = true},
     {"frames", INTEGER, .meaning = "how many to simulate; 60 unless given", .minimum = 0, .maximum = 1e7},
     {"steps_per_frame", INTEGER, .meaning = "1 unless given", .minimum = 1, .maximum = 1e6},
+    {"fps", NUMBER, .meaning = "frames a second, in place of time_step or steps_per_frame", .unit = "1/s", .minimum = 0,
+     .maximum = 1e6, .open_minimum = true},
     {"quasistatic", BOOLEAN, .meaning = "each step finds the equilibrium at its time"},
     {"gravity", VECTOR, .meaning = "0, -9.81, 0 unless given", .unit = "m/s2"},
     {"load_steps", INTEGER, .meaning = "first steps over which gravity and forces grow in equal parts; 0: all at once",
      .minimum = 0, .maximum = 1e9},
     {"damping", NUMBER, .meaning = "velocities shrink by exp(-damping h) a step; 0 unless given", .unit = "1/s",
      .minimum = 0, .maximum = 1e6},
+    {"balance", BOOLEAN,
+     .meaning = "keeps residual and reactions of each step, for caches and programs; results do not depend on it"},
     {"threads", INTEGER, .meaning = "0: as many as the machine has", .minimum = 0, .maximum = 1024},
     {"write", WORD, .meaning = "what caches hold of bodies with a surface that rides; surface unless given",
      .choices = "surface|body"},
     {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},
     {"bodies", LIST, .meaning = "what is simulated", .shape = &body_shape, .required = true, .count = 1},
     {"couplings", LIST, .meaning = "energies that join two bodies", .shape = &coupling_shape},
+    {"camera", OBJECT, .meaning = "where pictures and films are seen from; fitted unless given",
+     .shape = &camera_shape},
+    {"picture", OBJECT, .meaning = "what pictures and films show", .shape = &picture_shape},
 };
 const sinew_shape sinew_scene_shape = {.name = "scene", .fields = scene_fields, .field_count = COUNT(scene_fields)};
 

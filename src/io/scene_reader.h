@@ -16,9 +16,12 @@ struct sinew_scene {
     sinew_world *world;
     char *name, *comment, *notes;
     int32_t frames, steps_per_frame;
+    double fps; /* frames a second of simulated time */
     bool writes_bodies;
     sinew_solver_def solver;
     sinew_real time_step;
+    sinew_scene_view view;
+    char colour[16]; /* behind view.colour */
 };
 
 typedef struct sinew_reader {
@@ -108,6 +111,8 @@ bool sinew_reader_paint_values(sinew_reader *reader, const sinew_node *node, con
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
+/* The keys `camera` and `picture` (scene_view.c). */
+bool sinew_reader_view(sinew_reader *reader);
 /* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values);

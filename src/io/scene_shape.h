@@ -59,6 +59,9 @@ typedef struct sinew_shape {
     int32_t (*variant_fields)(const char *word, sinew_field *fields);
 } sinew_shape;
 
+/* Values that pictures can be coloured by, by '|'. */
+#define SINEW_COLOUR_WORDS "body|speed|stretch|von_mises|energy|residual|class"
+
 extern const sinew_shape sinew_scene_shape;     /* the root */
 extern const sinew_shape sinew_selection_shape; /* what SINEW_FORM_SELECTION refers to */
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * embed.h: pictures inside pages, so that a page is one file.
+ */
+#ifndef SINEW_EMBED_H
+#define SINEW_EMBED_H
+
+#include <stdio.h>
+
+#include "picture.h"
+
+/* Writes "data:image/png;base64,..." for an attribute. False when out of memory. */
+bool sinew_put_data_uri(FILE *stream, const sinew_image *image);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_formats.c: what `sinew run` writes for other programs: formats, fields, frames of glTF; from the command line, or
+ * from the note in a state that is gone on from.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+
+static const char command[] = "run";
+
+/* How often an option was given, and its values. */
+static const sinew_given *given(const sinew_run *r, const char *option)
+{
+    int32_t i = 0;
+    while (strcmp(r->arguments.options[i].name, option) != 0)
+        i++;
+    return &r->arguments.given[i];
+}
+
+/* ---- Command line ---------------------------------------------------------------------------- */
+
+/* Takes one word of a list; false when it is wrong, and said. */
+typedef bool take_word(sinew_run *r, const char *word);
+
+static bool read_list(sinew_run *r, const char *option, take_word *take)
+{
+    const sinew_given *list = given(r, option);
+    for (int32_t i = 0; i < list->count; i++)
+        for (const char *name = list->values[i]; name;) {
+            char word[32];
+            const size_t length = strcspn(name, ",");
+            snprintf(word, sizeof word, "%.*s", (int)length, name);
+            if (!take(r, word))
+                return false;
+            name = name[length] ? name + length + 1 : NULL;
+        }
+    return true;
+}
+
+static bool unknown(const char *option, const char *noun, const char *word, const char *const *names, int32_t count)
+{
+    const char *nearest = sinew_nearest_name(word, names, count);
+    char known[256] = "";
+    for (int32_t i = 0; i < count; i++) {
+        const size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", names[i]);
+    }
+    if (nearest)
+        sinew_usage_error(command, "--%s: unknown %s \"%s\"; did you mean \"%s\"?", option, noun, word, nearest);
+    else
+        sinew_usage_error(command, "--%s: unknown %s \"%s\"; known are %s", option, noun, word, known);
+    return false;
+}
+
+static bool take_format(sinew_run *r, const char *word)
+{
+    const char *names[SINEW_CACHE_COUNT + 1];
+    const sinew_cache_format format = sinew_cache_format_by_name(word);
+    if (format < SINEW_CACHE_COUNT)
+        r->wanted[format] = true;
+    if (format < SINEW_CACHE_COUNT || strcmp(word, "none") == 0)
+        return true;
+    for (int i = 0; i < SINEW_CACHE_COUNT; i++)
+        names[i] = sinew_cache_format_name((sinew_cache_format)i);
+    names[SINEW_CACHE_COUNT] = "none";
+    return unknown("format", "format", word, names, SINEW_CACHE_COUNT + 1);
+}
+
+static bool take_field(sinew_run *r, const char *word)
+{
+    const char *names[SINEW_FIELD_COUNT + 2];
+    const sinew_field_kind field = sinew_field_by_name(word);
+    if (strcmp(word, "all") == 0)
+        r->fields_if_any = (1u << SINEW_FIELD_COUNT) - 1;
+    else if (field < SINEW_FIELD_COUNT)
+        r->fields |= 1u << field;
+    else if (strcmp(word, "none") != 0) {
+        for (int i = 0; i < SINEW_FIELD_COUNT; i++)
+            names[i] = sinew_get_field_info((sinew_field_kind)i)->name;
+        names[SINEW_FIELD_COUNT] = "all";
+        names[SINEW_FIELD_COUNT + 1] = "none";
+        return unknown("fields", "field", word, names, SINEW_FIELD_COUNT + 2);
+    }
+    return true;
+}
+
+bool sinew_run_read_formats(sinew_run *r)
+{
+    const sinew_cache_def usual = sinew_default_cache_def();
+    const char *morphs = sinew_option_text(&r->arguments, "morphs");
+    int64_t frames = usual.morph_frames;
+    r->wanted[SINEW_CACHE_PC2] = given(r, "format")->count == 0;
+    r->fields_if_any = given(r, "fields")->count == 0 ? usual.fields_if_any : 0;
+    if (!read_list(r, "format", take_format) || !read_list(r, "fields", take_field) ||
+        (morphs && !sinew_read_integer(command, "--morphs", morphs, 0, 1000000, &frames)))
+        return false;
+    r->morph_frames = (int32_t)frames;
+    const uint32_t of_steps = 1u << SINEW_FIELD_RESIDUAL | 1u << SINEW_FIELD_REACTION;
+    r->balance = ((r->fields | r->fields_if_any) & of_steps) != 0;
+    return true;
+}
+
+bool sinew_run_check_fields(const sinew_run *r)
+{
+    if (given(r, "fields")->count == 0 || r->wanted[SINEW_CACHE_VTU] || r->wanted[SINEW_CACHE_NPY])
+        return true;
+    sinew_usage_error(command, "--fields: only vtu and npy hold fields; add --format vtu or npy");
+    return false;
+}
+
+/* ---- The note of a run that is gone on with --------------------------------------------------- */
+
+bool sinew_run_add_to_note(const sinew_run *r, json_t *note)
+{
+    json_t *formats = json_array();
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++)
+        if (r->wanted[format])
+            json_array_append_new(formats, json_string(sinew_cache_format_name((sinew_cache_format)format)));
+    return json_object_set_new(note, "formats", formats) == 0 &&
+           json_object_set_new(note, "fields", json_integer((json_int_t)r->fields)) == 0 &&
+           json_object_set_new(note, "fields_if_any", json_integer((json_int_t)r->fields_if_any)) == 0 &&
+           json_object_set_new(note, "morphs", json_integer(r->morph_frames)) == 0;
+}
+
+static bool refuse(const char *path, const char *text)
+{
+    sinew_usage_error(command, "--resume %s: the run there %s", path, text);
+    return false;
+}
+
+static bool take_formats(sinew_run *r, const json_t *formats, const char *path)
+{
+    bool had[SINEW_CACHE_COUNT] = {false}, same = true;
+    for (size_t i = 0; i < json_array_size(formats); i++) {
+        const char *name = json_string_value(json_array_get(formats, i));
+        sinew_cache_format format = sinew_cache_format_by_name(name ? name : "");
+        if (format < SINEW_CACHE_COUNT)
+            had[format] = true;
+    }
+    for (int i = 0; i < SINEW_CACHE_COUNT && given(r, "format")->count > 0; i++)
+        same = same && had[i] == r->wanted[i];
+    memcpy(r->wanted, had, sizeof had);
+    return same || refuse(path, "has other formats; leave out --format, or give another --out");
+}
+
+/* States of earlier builds do not say their fields: these had none to choose. */
+static bool take_fields(sinew_run *r, const json_t *note, const char *path)
+{
+    json_int_t fields = 0, any = 0, morphs = 0;
+    if (json_unpack((json_t *)note, "{s:I, s:I, s:I}", "fields", &fields, "fields_if_any", &any, "morphs", &morphs) !=
+        0)
+        return true;
+    if (given(r, "fields")->count > 0 && ((uint32_t)fields != r->fields || (uint32_t)any != r->fields_if_any))
+        return refuse(path, "has other fields; leave out --fields, or give another --out");
+    if (given(r, "morphs")->count > 0 && (int32_t)morphs != r->morph_frames)
+        return refuse(path, "has another --morphs; leave it out, or give another --out");
+    r->fields = (uint32_t)fields;
+    r->fields_if_any = (uint32_t)any;
+    r->morph_frames = (int32_t)morphs;
+    return true;
+}
+
+/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
+bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path)
+{
+    json_int_t first;
+    int record;
+    json_t *formats, *steps;
+    if (json_unpack((json_t *)note, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
+                    &first, "steps", &steps) != 0 ||
+        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
+        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
+                          path);
+        return false;
+    }
+    if (!take_formats(r, formats, path) || !take_fields(r, note, path))
+        return false;
+    if (r->record != (bool)record)
+        return refuse(path, record ? "was begun with --record; give it again, or another --out"
+                                   : "was begun without --record; leave it out, or give another --out");
+    r->first_frame = first;
+    return true;
+}
+
+/* ---- The last line ---------------------------------------------------------------------------- */
+
+/* What opens the files of a format; every %s is the name of the scene. */
+static const char *const open_with[SINEW_CACHE_COUNT] = {
+    [SINEW_CACHE_PC2] = "%s.obj + %s.pc2 (Blender: Mesh Cache modifier)",
+    [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",
+    [SINEW_CACHE_VTU] = "%s.pvd (ParaView)",
+    [SINEW_CACHE_GLTF] = "%s.glb (browser, Blender)",
+    [SINEW_CACHE_CSV] = "%s.csv (a spreadsheet)",
+    [SINEW_CACHE_NPY] = "%s.npy.json + %s.*.npy (NumPy)",
+    [SINEW_CACHE_USDA] = "%s.usda (USD: Houdini, Maya, Blender)",
+};
+
+static void print_named(const char *pattern, const char *name)
+{
+    for (const char *c = pattern; *c; c++) {
+        if (c[0] == '%' && c[1] == 's') {
+            fputs(name, stdout);
+            c++;
+        } else {
+            putchar(*c);
+        }
+    }
+}
+
+void sinew_run_print_formats(const sinew_run *r)
+{
+    const int64_t frames = sinew_world_step_count(r->world) / r->per_frame - r->first_frame + 1;
+    const int32_t every = sinew_cache_morph_stride((int32_t)frames, r->morph_frames);
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
+        if (!r->wanted[format])
+            continue;
+        print_named(open_with[format], sinew_scene_name(r->scene));
+        if (format == SINEW_CACHE_GLTF && every > 1)
+            printf(" with every %d%s of %lld frames, as viewers take few: --morphs 0 writes all", (int)every,
+                   every == 2 ? "nd" : "th", (long long)frames);
+        printf(", ");
+    }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * camera.c: cameras that are given and cameras that are fitted.
+ *
+ * Fitting has a closed form. With the eye at e, looking along f with r to the right, a point p is inside the right and
+ * left edge of the frame, t being the tangent of half its angle, when
+ *
+ *      r . (p - e) <= t f . (p - e),    -r . (p - e) <= t f . (p - e)
+ *
+ * so with A = max (r - t f) . p and B = max (-r - t f) . p the nearest eye has f . e = -(A + B) / (2 t) and r . e =
+ * (A - B) / 2; the same holds upwards, and of the two distances the larger counts.
+ */
+#include "camera.h"
+
+#include <math.h>
+
+#include "fail.h"
+
+sinew_camera sinew_default_camera(void)
+{
+    return (sinew_camera){.azimuth = 0.6, .elevation = 0.3, .distance = 1.1, .angle = 0.6};
+}
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool normalise(double *a)
+{
+    const double length = sqrt(dot(a, a));
+    for (int c = 0; c < 3 && length > 0; c++)
+        a[c] /= length;
+    return length > 0 && isfinite(length);
+}
+
+/* right and up from forward, y being up; looking straight up or down, -z (z) is up in the picture. */
+static void complete(lens *l)
+{
+    const double *f = l->forward;
+    const bool steep = fabs(f[1]) > 0.99999;
+    const double up[3] = {0, steep ? 0 : 1, steep ? (f[1] < 0 ? -1 : 1) : 0};
+    for (int c = 0; c < 3; c++)
+        l->right[c] = f[(c + 1) % 3] * up[(c + 2) % 3] - f[(c + 2) % 3] * up[(c + 1) % 3];
+    normalise(l->right);
+    for (int c = 0; c < 3; c++)
+        l->up[c] = l->right[(c + 1) % 3] * f[(c + 2) % 3] - l->right[(c + 2) % 3] * f[(c + 1) % 3];
+}
+
+/* Where along `side` the eye is, and how far back along forward, so that all extremes are within +-t. */
+static void fit_axis(const lens *l, const sinew_survey *survey, const double *side, double t, double *across,
+                     double *depth)
+{
+    double most[2] = {-INFINITY, -INFINITY};
+    for (int k = 0; k < SINEW_SURVEY_EXTREMES; k++) {
+        const double s = dot(side, survey->extremes[k]), f = dot(l->forward, survey->extremes[k]);
+        most[0] = fmax(most[0], s - t * f);
+        most[1] = fmax(most[1], -s - t * f);
+    }
+    *across = (most[0] - most[1]) / 2;
+    *depth = -(most[0] + most[1]) / (2 * t);
+}
+
+static void fit(const sinew_camera *camera, const sinew_survey *survey, const picture_frame *frame, lens *l)
+{
+    const double a = camera->azimuth, e = camera->elevation;
+    l->forward[0] = -sin(a) * cos(e);
+    l->forward[1] = -sin(e);
+    l->forward[2] = -cos(a) * cos(e);
+    complete(l);
+    double x, y, depth[2], middle = 0;
+    fit_axis(l, survey, l->right, frame->width / 2 / l->scale, &x, &depth[0]);
+    fit_axis(l, survey, l->up, frame->height / 2 / l->scale, &y, &depth[1]);
+    double z = fmin(depth[0], depth[1]), size = 0;
+    for (int c = 0; c < 3; c++) {
+        middle += l->forward[c] * (survey->bounds[c] + survey->bounds[3 + c]) / 2;
+        size = fmax(size, survey->bounds[3 + c] - survey->bounds[c]);
+    }
+    /* A single point has no size: it is looked at from a metre away. */
+    const double away = size > 0 ? fmax(middle - z, 1e-3 * size) : 1;
+    z = middle - camera->distance * away;
+    for (int c = 0; c < 3; c++)
+        l->eye[c] = x * l->right[c] + y * l->up[c] + z * l->forward[c];
+}
+
+static bool is_sound(const sinew_camera *camera)
+{
+    double sum = camera->azimuth + camera->elevation + camera->distance + camera->angle;
+    for (int c = 0; c < 3; c++)
+        sum += camera->given ? camera->eye[c] + camera->target[c] : 0;
+    return isfinite(sum) && camera->angle > 0.001 && camera->angle < 3.1 && camera->distance > 0;
+}
+
+sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, const picture_frame *frame, lens *made,
+                       sinew_error *error)
+{
+    lens *l = made;
+    *l = (lens){.centre = {frame->x + frame->width / 2, frame->y + frame->height / 2}};
+    if (!is_sound(camera))
+        return picture_fail(error, SINEW_ERROR_DATA,
+                            "camera: its numbers must be finite, the angle between 0.001 and 3.1 radians (is %g) and "
+                            "the distance greater than 0 (is %g)",
+                            camera->angle, camera->distance);
+    l->scale = frame->height / 2 / tan(camera->angle / 2);
+    if (!camera->given) {
+        fit(camera, survey, frame, l);
+        return SINEW_OK;
+    }
+    for (int c = 0; c < 3; c++) {
+        l->eye[c] = camera->eye[c];
+        l->forward[c] = camera->target[c] - camera->eye[c];
+    }
+    if (!normalise(l->forward))
+        return picture_fail(error, SINEW_ERROR_DATA, "camera: eye and target are both at %g %g %g: move one of them",
+                            camera->eye[0], camera->eye[1], camera->eye[2]);
+    complete(l);
+    return SINEW_OK;
+}
+
+void lens_direction(const lens *l, double x, double y, double direction[3])
+{
+    const double u = (x - l->centre[0]) / l->scale, v = (l->centre[1] - y) / l->scale;
+    for (int c = 0; c < 3; c++)
+        direction[c] = l->forward[c] + u * l->right[c] + v * l->up[c];
+}
+
+bool lens_sees(const lens *l, const double *points, int64_t count, int32_t width, int32_t height)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const double *p = points + 3 * i, way[3] = {p[0] - l->eye[0], p[1] - l->eye[1], p[2] - l->eye[2]};
+        const double depth = dot(way, l->forward);
+        const double x = l->centre[0] + l->scale * dot(way, l->right) / depth,
+                     y = l->centre[1] - l->scale * dot(way, l->up) / depth;
+        if (depth > 0 && x >= 0 && x < width && y >= 0 && y < height)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * field.c: values at particles and in tets, from the fields of the public API.
+ *
+ * Fields of elements are first brought to the tets of the meshes, by their corners: where several energies act on one
+ * tet their energy densities add, and of stretches and stresses the largest is taken. A particle then gets the mean of
+ * the tets around it, weighted by their volumes at rest. Values that are not finite (a tet without volume has no finite
+ * stress) take no part.
+ */
+#include "field.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+void picture_field_free(picture_field *field)
+{
+    free(field->at_particle);
+    free(field->at_tet);
+    free(field->first_tet);
+    *field = (picture_field){0};
+}
+
+/* ---- Fields of particles --------------------------------------------------------------------- */
+
+typedef struct field_request {
+    sinew_world *world;
+    const sinew_snapshot_def *def;
+    picture_field *field;
+    int32_t particle_count;
+    sinew_error *error;
+} field_request;
+
+/* Lengths of the vectors [3 * particle_count] that `get` writes. */
+static sinew_status take_lengths(const field_request *r,
+                                 sinew_status (*get)(const field_request *request, sinew_real *vectors))
+{
+    sinew_real *vectors = malloc(3 * (size_t)r->particle_count * sizeof *vectors + 1);
+    if (!vectors)
+        return picture_fail_memory(r->error, "the colours of a picture");
+    const sinew_status status = get(r, vectors);
+    for (size_t i = 0; i < (size_t)r->particle_count && status == SINEW_OK; i++) {
+        const double x = (double)vectors[3 * i], y = (double)vectors[3 * i + 1], z = (double)vectors[3 * i + 2];
+        r->field->at_particle[i] = (float)sqrt(x * x + y * y + z * z);
+    }
+    free(vectors);
+    return status;
+}
+
+static sinew_status get_velocities(const field_request *r, sinew_real *vectors)
+{
+    return sinew_world_get_velocities(r->world, 0, r->particle_count, vectors);
+}
+
+static sinew_status get_residuals(const field_request *r, sinew_real *vectors)
+{
+    return sinew_world_field(r->world, SINEW_FIELD_RESIDUAL, 0, r->particle_count, vectors, r->error);
+}
+
+static sinew_status take_speed(const field_request *r)
+{
+    return take_lengths(r, get_velocities);
+}
+
+static sinew_status take_residual(const field_request *r)
+{
+    return take_lengths(r, get_residuals);
+}
+
+static sinew_status take_given(const field_request *r)
+{
+    if (!r->def->values)
+        return picture_fail(r->error, SINEW_ERROR_USAGE, "colours by given values need `values`, one a particle");
+    for (size_t i = 0; i < (size_t)r->particle_count; i++)
+        r->field->at_particle[i] = (float)r->def->values[i];
+    return SINEW_OK;
+}
+
+static sinew_status take_class(const field_request *r)
+{
+    int32_t *classes = malloc((size_t)r->particle_count * sizeof *classes + 1);
+    if (!classes)
+        return picture_fail_memory(r->error, "the colours of a picture");
+    for (int32_t i = 0; i < r->particle_count; i++)
+        classes[i] = -1;
+    const sinew_status status = sinew_world_colours(r->world, &r->field->class_count, classes);
+    int32_t known = 0;
+    for (int32_t i = 0; i < r->particle_count && status == SINEW_OK; i++)
+        if (classes[i] >= 0) {
+            r->field->at_particle[i] = (float)classes[i];
+            known++;
+        }
+    free(classes);
+    const sinew_solver_info *solver = sinew_get_solver_info(sinew_world_solver(r->world).kind);
+    if (status != SINEW_OK)
+        return picture_fail(r->error, status, "class: the colour classes of %s cannot be had: %s", solver->name,
+                            sinew_world_error(r->world));
+    if (known == 0)
+        return picture_fail(r->error, SINEW_ERROR_UNSUPPORTED,
+                            "class: %s has no colour classes of particles; use the solver pbng, or another colour",
+                            solver->name);
+    return SINEW_OK;
+}
+
+/* ---- Tets by their corners ------------------------------------------------------------------- */
+
+typedef struct tet_key {
+    int32_t corners[4]; /* particles, ascending */
+    int64_t tet;        /* among those of all bodies */
+} tet_key;
+
+static void sort_four(int32_t *v)
+{
+    static const uint8_t pairs[5][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}, {1, 2}};
+    for (int i = 0; i < 5; i++) {
+        int32_t *a = v + pairs[i][0], *b = v + pairs[i][1];
+        if (*a > *b) {
+            const int32_t t = *a;
+            *a = *b;
+            *b = t;
+        }
+    }
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const tet_key *p = a, *q = b;
+    for (int i = 0; i < 4; i++)
+        if (p->corners[i] != q->corners[i])
+            return p->corners[i] < q->corners[i] ? -1 : 1;
+    return 0;
+}
+
+/* Numbers the tets of all bodies; how many there are. */
+static int64_t count_tets(const sinew_world *world, int64_t *first_tet)
+{
+    int64_t count = 0;
+    for (int32_t place = 0; place < sinew_world_body_count(world); place++) {
+        const sinew_body body = sinew_world_body_at(world, place);
+        first_tet[place] = count;
+        count += body.index >= 0 ? sinew_mesh_tet_count(sinew_body_mesh(world, body)) : 0;
+    }
+    return count;
+}
+
+static void fill_keys(const sinew_world *world, tet_key *keys)
+{
+    int64_t at = 0;
+    for (int32_t place = 0; place < sinew_world_body_count(world); place++) {
+        const sinew_body body = sinew_world_body_at(world, place);
+        if (body.index < 0)
+            continue;
+        const sinew_mesh *mesh = sinew_body_mesh(world, body);
+        const int32_t first = sinew_body_first_particle(world, body);
+        for (int32_t t = 0; t < sinew_mesh_tet_count(mesh); t++, at++) {
+            tet_key *key = &keys[at];
+            for (int i = 0; i < 4; i++)
+                key->corners[i] = first + sinew_mesh_tets(mesh)[4 * (size_t)t + (size_t)i];
+            sort_four(key->corners);
+            key->tet = at;
+        }
+    }
+    qsort(keys, (size_t)at, sizeof *keys, compare_keys);
+}
+
+/* ---- Fields of elements ---------------------------------------------------------------------- */
+
+static const struct {
+    sinew_field_kind field;
+    bool sum; /* several energies on one tet add */
+} element_fields[SINEW_COLOUR_COUNT] = {
+    [SINEW_COLOUR_STRETCH] = {SINEW_FIELD_STRETCHES, false},
+    [SINEW_COLOUR_VON_MISES] = {SINEW_FIELD_VON_MISES, false},
+    [SINEW_COLOUR_ENERGY] = {SINEW_FIELD_ENERGY, true},
+};
+
+/* Brings values [components * count] of one energy to the tets they belong to. */
+static void spread(const field_request *r, const tet_key *keys, int64_t tet_count, const int32_t *corners,
+                   const sinew_real *values, int32_t count, int32_t components)
+{
+    float *at_tet = r->field->at_tet;
+    for (int32_t e = 0; e < count; e++) {
+        tet_key wanted = {.tet = -1};
+        memcpy(wanted.corners, corners + 4 * (size_t)e, sizeof wanted.corners);
+        sort_four(wanted.corners);
+        const tet_key *key = bsearch(&wanted, keys, (size_t)tet_count, sizeof *keys, compare_keys);
+        const float value = (float)values[(size_t)components * (size_t)e];
+        if (!key || !isfinite(value))
+            continue;
+        float *at = &at_tet[key->tet];
+        if (isnan(*at))
+            *at = value;
+        else
+            *at = element_fields[r->def->colour].sum ? *at + value : fmaxf(*at, value);
+    }
+}
+
+/* One energy over tets; *taken counts those that have the field. */
+static sinew_status take_energy(const field_request *r, const tet_key *keys, int64_t tet_count, sinew_energy energy,
+                                int32_t *taken)
+{
+    const sinew_field_kind field = element_fields[r->def->colour].field;
+    const int32_t elements = sinew_energy_element_count(r->world, energy),
+                  components = sinew_get_field_info(field)->component_count;
+    int32_t count = 0;
+    sinew_real *values = malloc((size_t)elements * (size_t)components * sizeof *values + 1);
+    int32_t *corners = malloc(4 * (size_t)elements * sizeof *corners + 1);
+    sinew_status status = values && corners ? SINEW_OK : picture_fail_memory(r->error, "the colours of a picture");
+    if (status == SINEW_OK)
+        status = sinew_energy_get_elements(r->world, energy, 0, elements, corners, NULL, r->error);
+    if (status == SINEW_OK)
+        status = sinew_energy_field(r->world, energy, field, elements * components, values, &count, r->error);
+    if (status == SINEW_OK) {
+        spread(r, keys, tet_count, corners, values, elements, components);
+        ++*taken;
+    }
+    free(values);
+    free(corners);
+    return status == SINEW_ERROR_UNSUPPORTED ? SINEW_OK : status;
+}
+
+static bool is_over_tets(const sinew_world *world, sinew_energy energy)
+{
+    const sinew_energy_info *info =
+        energy.index >= 0 ? sinew_get_energy_info(sinew_energy_kind_of(world, energy)) : NULL;
+    return info && info->stencil == SINEW_STENCIL_TET;
+}
+
+static sinew_status take_energies(const field_request *r, const tet_key *keys, int64_t tet_count)
+{
+    int32_t taken = 0;
+    sinew_status status = SINEW_OK;
+    for (int32_t place = 0; place < sinew_world_energy_count(r->world) && status == SINEW_OK; place++) {
+        const sinew_energy energy = sinew_world_energy_at(r->world, place);
+        if (is_over_tets(r->world, energy))
+            status = take_energy(r, keys, tet_count, energy, &taken);
+    }
+    if (status == SINEW_OK && taken == 0)
+        return picture_fail(
+            r->error, SINEW_ERROR_UNSUPPORTED,
+            "%s: the world has %d energies, none of them over tetrahedra, which have it; colour by body, "
+            "speed or residual",
+            sinew_colour_name(r->def->colour), sinew_world_energy_count(r->world));
+    return status;
+}
+
+static double rest_volume(const sinew_mesh *mesh, int32_t tet)
+{
+    const int32_t *corners = sinew_mesh_tets(mesh) + 4 * (size_t)tet;
+    double e[3][3];
+    for (int i = 0; i < 3; i++)
+        for (size_t c = 0; c < 3; c++)
+            e[i][c] = (double)(sinew_mesh_positions(mesh)[3 * (size_t)corners[i + 1] + c] -
+                               sinew_mesh_positions(mesh)[3 * (size_t)corners[0] + c]);
+    return fabs(e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+                e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
+}
+
+/* Means of the tets around each vertex of a body; sums [2 * vertex_count] is work space. */
+static void average(const field_request *r, const sinew_mesh *mesh, int32_t first, const float *at_tet, double *sums)
+{
+    const int32_t vertices = sinew_mesh_vertex_count(mesh);
+    memset(sums, 0, 2 * (size_t)vertices * sizeof *sums);
+    for (int32_t t = 0; t < sinew_mesh_tet_count(mesh); t++) {
+        const double volume = rest_volume(mesh, t);
+        for (int i = 0; i < 4 && isfinite(at_tet[t]); i++) {
+            double *sum = sums + 2 * (size_t)sinew_mesh_tets(mesh)[4 * (size_t)t + (size_t)i];
+            sum[0] += volume * (double)at_tet[t];
+            sum[1] += volume;
+        }
+    }
+    for (int32_t i = 0; i < vertices; i++)
+        if (sums[2 * (size_t)i + 1] > 0)
+            r->field->at_particle[first + i] = (float)(sums[2 * (size_t)i] / sums[2 * (size_t)i + 1]);
+}
+
+static sinew_status take_averages(const field_request *r)
+{
+    double *sums = malloc(2 * (size_t)r->particle_count * sizeof *sums + 1);
+    if (!sums)
+        return picture_fail_memory(r->error, "the colours of a picture");
+    for (int32_t place = 0; place < sinew_world_body_count(r->world); place++) {
+        const sinew_body body = sinew_world_body_at(r->world, place);
+        if (body.index >= 0)
+            average(r, sinew_body_mesh(r->world, body), sinew_body_first_particle(r->world, body),
+                    r->field->at_tet + r->field->first_tet[place], sums);
+    }
+    free(sums);
+    return SINEW_OK;
+}
+
+static sinew_status take_elements(const field_request *r)
+{
+    r->field->first_tet = malloc((size_t)sinew_world_body_count(r->world) * sizeof *r->field->first_tet + 1);
+    if (!r->field->first_tet)
+        return picture_fail_memory(r->error, "the colours of a picture");
+    const int64_t tet_count = count_tets(r->world, r->field->first_tet);
+    tet_key *keys = malloc((size_t)tet_count * sizeof *keys + 1);
+    r->field->at_tet = malloc((size_t)tet_count * sizeof *r->field->at_tet + 1);
+    sinew_status status = keys && r->field->at_tet ? SINEW_OK : picture_fail_memory(r->error, "the colours of tets");
+    if (status == SINEW_OK) {
+        fill_keys(r->world, keys);
+        for (int64_t t = 0; t < tet_count; t++)
+            r->field->at_tet[t] = NAN;
+        status = take_energies(r, keys, tet_count);
+    }
+    free(keys);
+    return status == SINEW_OK ? take_averages(r) : status;
+}
+
+/* ---- Any ------------------------------------------------------------------------------------- */
+
+typedef sinew_status take_call(const field_request *r);
+static take_call *const takers[SINEW_COLOUR_COUNT] = {
+    [SINEW_COLOUR_SPEED] = take_speed,        [SINEW_COLOUR_STRETCH] = take_elements,
+    [SINEW_COLOUR_VON_MISES] = take_elements, [SINEW_COLOUR_ENERGY] = take_elements,
+    [SINEW_COLOUR_RESIDUAL] = take_residual,  [SINEW_COLOUR_CLASS] = take_class,
+    [SINEW_COLOUR_GIVEN] = take_given,
+};
+
+sinew_status picture_field_take(sinew_world *world, const sinew_snapshot_def *def, picture_field *field,
+                                sinew_error *error)
+{
+    if (!takers[def->colour])
+        return SINEW_OK;
+    const field_request r = {world, def, field, sinew_world_particle_count(world), error};
+    field->at_particle = malloc((size_t)r.particle_count * sizeof *field->at_particle + 1);
+    if (!field->at_particle)
+        return picture_fail_memory(error, "the colours of a picture");
+    for (int32_t i = 0; i < r.particle_count; i++)
+        field->at_particle[i] = NAN;
+    return takers[def->colour](&r);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * field.h: the values that surfaces are coloured by, at particles and in tets.
+ */
+#ifndef SINEW_RENDER_FIELD_H
+#define SINEW_RENDER_FIELD_H
+
+#include "picture.h"
+
+typedef struct picture_field {
+    float *at_particle; /* [particle_count] not a number: none; NULL when bodies have their own colours */
+    float *at_tet;      /* [tets of all bodies] for fields of elements, else NULL */
+    int64_t *first_tet; /* [body_count] where each body's tets begin */
+    int32_t class_count;
+} picture_field;
+
+/* Fills a zeroed field; on failure it is to be freed too. */
+sinew_status picture_field_take(sinew_world *world, const sinew_snapshot_def *def, picture_field *field,
+                                sinew_error *error);
+void picture_field_free(picture_field *field);
+
+#endif

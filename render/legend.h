@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legend.h: what colours mean: a bar with ticks, or a list of classes.
+ */
+#ifndef SINEW_RENDER_LEGEND_H
+#define SINEW_RENDER_LEGEND_H
+
+#include "shape.h"
+#include "text.h"
+
+typedef struct legend {
+    sinew_colour_kind colour;
+    int32_t class_count;
+    char label[64];
+    char unit[40];    /* with its prefix, e.g. "kPa" */
+    double low, high; /* range of the bar, in these units */
+    double highest;   /* of all values, in these units */
+    double step;      /* between ticks */
+    int32_t digits;   /* behind the point */
+    double factor;    /* units of the values in one of the legend's */
+} legend;
+
+/* The ticks of a range of values, low < high, in round numbers. */
+legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest);
+/* Pixels across that it takes at a size of text. */
+double legend_width(const legend *l, text_font *font, double size);
+/* Draws it with its upper left corner at (x, y), `height` pixels high. */
+void legend_draw(const legend *l, text_font *font, sinew_image *image, double x, double y, double height, double size);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * light.c: how much light is on a surface, and what the eye sees of it.
+ *
+ * Surfaces are matt, with a thin gloss. The light on one is
+ *
+ *     sun:    S (n . s) times the part of the sun's disc that is seen
+ *     other:  1/pi integral over the hemisphere of L(w) (n . w) dw
+ *
+ * The sky is L(w) = a + b w_y, for which the second has the value a + 2/3 b n_y in the open. Sampled is only by how
+ * much it differs: a ray that meets nothing gives exactly zero, so that the open has no noise. A ray that meets a
+ * surface brings the light that this one has from the sun and, by a second ray, from the sky or a third surface, whose
+ * own light is taken as that of the open sky: one bounce is exact, the second is near, later ones are left out.
+ */
+#include "stage.h"
+
+#include "colour.h"
+#include "sample.h"
+
+/* White ground under sun and sky has light of about 1. */
+static const vec3 sun_light = {0.84f, 0.745f, 0.63f};
+static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* a */
+static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* b */
+
+static vec3 sky_radiance(vec3 direction)
+{
+    return vec_along(sky_middle, direction.y, sky_slope);
+}
+
+static vec3 open_sky(vec3 normal)
+{
+    return vec_along(sky_middle, normal.y * 2 / 3, sky_slope);
+}
+
+/* ---- Directions ------------------------------------------------------------------------------ */
+
+/* Purposes of random numbers. */
+enum {
+    TO_SUN = 1,
+    TO_SKY,
+    TO_SUN_AGAIN,
+    TO_SKY_AGAIN
+};
+
+static void draw_square(stage_sample sample, uint32_t purpose, float out[2])
+{
+    sample_square(sample.index, hash_pair(sample.seed, purpose), out);
+}
+
+/* A point of the unit disc, evenly spread. */
+static void draw_disc(stage_sample sample, uint32_t purpose, float out[2])
+{
+    float square[2];
+    draw_square(sample, purpose, square);
+    const float radius = sqrtf(square[0]), angle = 6.2831853f * square[1];
+    out[0] = radius * cosf(angle);
+    out[1] = radius * sinf(angle);
+}
+
+static vec3 draw_sun(const stage *s, stage_sample sample, uint32_t purpose)
+{
+    float disc[2];
+    draw_disc(sample, purpose, disc);
+    return vec_along(vec_along(s->sun, disc[0], s->sun_across[0]), disc[1], s->sun_across[1]);
+}
+
+/* A direction about the surface's normal with a density of its cosine, on the side that is seen. */
+static vec3 draw_sky(const stage_hit *at, stage_sample sample, uint32_t purpose)
+{
+    float disc[2];
+    vec3 a, b;
+    draw_disc(sample, purpose, disc);
+    vec_frame(at->normal, &a, &b);
+    const float up = sqrtf(fmaxf(0, 1 - disc[0] * disc[0] - disc[1] * disc[1]));
+    const vec3 d = vec_along(vec_along(vec_scale(at->normal, up), disc[0], a), disc[1], b);
+    const float below = vec_dot(d, at->face);
+    return below < 0 ? vec_along(d, -2 * below, at->face) : d;
+}
+
+/* ---- Light ----------------------------------------------------------------------------------- */
+
+static vec3 ray_start(const stage *s, const stage_hit *at)
+{
+    return vec_along(at->leave, s->nudge, at->face);
+}
+
+static float sample_sun(const stage *s, const stage_hit *at, stage_sample sample, uint32_t purpose)
+{
+    if (vec_dot(at->normal, s->sun) <= 0)
+        return 0;
+    const vec3 start = ray_start(s, at), to = draw_sun(s, sample, purpose);
+    /* Below the ground there is no sun. */
+    if (s->ground && to.y > 0 && start.y < s->ground_height)
+        return 0;
+    const sinew_ray ray = {{start.x, start.y, start.z}, {to.x, to.y, to.z}, 0, INFINITY};
+    return s->tree && sinew_tree_ray_any(s->tree, &ray) ? 0 : 1;
+}
+
+static vec3 sun_on(const stage *s, vec3 normal, float part)
+{
+    return vec_scale(sun_light, part * fmaxf(0, vec_dot(normal, s->sun)));
+}
+
+/* The light of a surface that another one sees: its sun and its sky, by one ray each. */
+static vec3 second_light(const stage *s, const stage_hit *at, stage_sample sample)
+{
+    const vec3 sun = sun_on(s, at->normal, sample_sun(s, at, sample, TO_SUN_AGAIN));
+    const vec3 direction = draw_sky(at, sample, TO_SKY_AGAIN);
+    stage_hit hit;
+    stage_trace(s, ray_start(s, at), direction, &hit);
+    if (hit.paint == STAGE_SKY)
+        return vec_add(sun, sky_radiance(direction));
+    return vec_add(sun, vec_times(hit.colour, open_sky(hit.normal)));
+}
+
+stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample sample)
+{
+    stage_light light = {.sun = sample_sun(s, at, sample, TO_SUN), .other = {0, 0, 0}};
+    const vec3 direction = draw_sky(at, sample, TO_SKY);
+    stage_hit hit;
+    stage_trace(s, ray_start(s, at), direction, &hit);
+    if (hit.paint == STAGE_SKY)
+        return light;
+    const vec3 arriving = vec_times(hit.colour, second_light(s, &hit, sample));
+    light.other = vec_sub(arriving, sky_radiance(direction));
+    return light;
+}
+
+/* ---- What the eye sees ----------------------------------------------------------------------- */
+
+/* The backdrop: bright around the bodies, a little darker and bluer far away, up to where the sky begins. */
+static vec3 backdrop(float far)
+{
+    return vec_mix(vec(0.86f, 0.86f, 0.86f), vec(0.56f, 0.60f, 0.66f), far);
+}
+
+static vec3 shade_ground(const stage *s, const stage_hit *at, stage_light light)
+{
+    const vec3 open = vec_add(sun_on(s, at->normal, 1), open_sky(at->normal));
+    const vec3 here = vec_add(vec_add(sun_on(s, at->normal, light.sun), open_sky(at->normal)), light.other);
+    const float away = vec_dot(at->point, at->point) / (9 * s->size * s->size);
+    const vec3 part = vec(here.x / open.x, here.y / open.y, here.z / open.z);
+    return vec_times(backdrop(away / (1 + away)), part);
+}
+
+/* What a thin clear coat sends back: the sun, spread a little, and at grazing angles the sky. */
+static vec3 gloss(const stage *s, const stage_hit *at, vec3 view, stage_light light)
+{
+    const float facing = fmaxf(0, -vec_dot(at->normal, view));
+    const vec3 half = vec_unit(vec_sub(s->sun, view)), mirrored = vec_along(view, 2 * facing, at->normal);
+    const float lobe = powf(fmaxf(0, vec_dot(at->normal, half)), 40) * 0.21f * light.sun;
+    const float grazing = (1 - facing) * (1 - facing), rim = 0.15f * grazing * grazing;
+    const float open = clamp_unit(1 + light.other.y / sky_middle.y);
+    return vec_along(vec_scale(sky_radiance(mirrored), rim * open), lobe * fmaxf(0, vec_dot(at->normal, s->sun)),
+                     sun_light);
+}
+
+vec3 stage_shade(const stage *s, const stage_hit *at, vec3 view, stage_light light)
+{
+    if (at->paint == STAGE_SKY)
+        return backdrop(1 - 0.25f * clamp_unit(view.y * 3));
+    if (at->paint == STAGE_GROUND)
+        return shade_ground(s, at, light);
+    vec3 sum = vec_add(vec_add(sun_on(s, at->normal, light.sun), open_sky(at->normal)), light.other);
+    sum = vec(fmaxf(0, sum.x), fmaxf(0, sum.y), fmaxf(0, sum.z));
+    const bool by_value = s->snapshot->shape.paint[at->paint].by_value;
+    return vec_along(vec_times(at->colour, sum), by_value ? 0.4f : 1, gloss(s, at, view, light));
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stage.c: rays against a snapshot and the ground: making the stage, and what a ray hits.
+ *
+ * Coarse meshes with smooth normals have dark seams where the sun grazes them, as the flat triangle hides its own
+ * neighbour from the light that the smooth surface would see. Rays therefore leave from a point on the curved surface,
+ * found by projecting onto the tangent planes of the three corners (J. Hanika, Hacking the Shadow Terminator, Ray
+ * Tracing Gems II, 2021).
+ */
+#include "stage.h"
+
+#include <stdlib.h>
+
+#include "colour.h"
+#include "fail.h"
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+void stage_free(stage *s)
+{
+    sinew_tree_destroy(s->tree);
+    free(s->points);
+    *s = (stage){0};
+}
+
+static void place_sun(const sinew_picture_def *def, stage *s)
+{
+    /* The tangent of the sun's radius: seven times the real one's, for shadows with a soft edge. */
+    const float radius = 0.035f;
+    const double a = def->sun_azimuth, e = def->sun_elevation;
+    s->sun = vec((float)(sin(a) * cos(e)), (float)sin(e), (float)(cos(a) * cos(e)));
+    vec_frame(s->sun, &s->sun_across[0], &s->sun_across[1]);
+    for (int i = 0; i < 2; i++)
+        s->sun_across[i] = vec_scale(s->sun_across[i], radius);
+}
+
+static void place_ground(const sinew_picture_def *def, const sinew_survey *survey, stage *s)
+{
+    const double height =
+        def->ground == SINEW_GROUND_AT ? def->ground_height : survey->bounds[1] - 0.002 * (double)s->size;
+    s->ground = def->ground != SINEW_GROUND_NONE;
+    s->ground_height = (float)(height - s->origin[1]);
+}
+
+static void set_range(const sinew_picture_def *def, const sinew_survey *survey, stage *s)
+{
+    const bool own = def->low < def->high;
+    const double low = own ? def->low : survey->low, high = own ? def->high : survey->high;
+    s->low = (float)low;
+    s->scale = high > low ? (float)(1 / (high - low)) : 0;
+    for (int32_t i = 0; i <= STAGE_RAMP; i++)
+        s->ramp[i] = ramp_colour((float)i / STAGE_RAMP);
+}
+
+static sinew_status make_tree(const sinew_picture_def *def, stage *s, sinew_error *error)
+{
+    const shape *made = &s->snapshot->shape;
+    if (made->triangle_count == 0)
+        return SINEW_OK;
+    const size_t count = 3 * (size_t)made->vertex_count;
+    s->points = malloc(count * sizeof *s->points);
+    if (!s->points)
+        return picture_fail_memory(error, "a picture");
+    for (size_t i = 0; i < count; i++)
+        s->points[i] = (sinew_real)(made->points[i] - s->origin[i % 3]);
+    sinew_tree_def tree = sinew_default_tree_def();
+    tree.vertex_count = made->vertex_count;
+    tree.positions = s->points;
+    tree.cell_count = made->triangle_count;
+    tree.cells = made->triangles;
+    tree.winding = false;
+    tree.thread_count = def->thread_count;
+    s->tree = sinew_tree_create(&tree, error);
+    return s->tree ? SINEW_OK : error ? error->status : SINEW_ERROR_MEMORY;
+}
+
+sinew_status stage_make(const sinew_picture_def *def, const sinew_survey *survey, const sinew_snapshot *snapshot,
+                        stage *s, sinew_error *error)
+{
+    *s = (stage){.snapshot = snapshot};
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+        s->origin[c] = (survey->bounds[c] + survey->bounds[3 + c]) / 2;
+        square += (survey->bounds[3 + c] - survey->bounds[c]) * (survey->bounds[3 + c] - survey->bounds[c]);
+    }
+    s->size = square > 0 ? (float)sqrt(square) : 1;
+    s->nudge = 2e-5f * s->size;
+    place_sun(def, s);
+    place_ground(def, survey, s);
+    set_range(def, survey, s);
+    return make_tree(def, s, error);
+}
+
+/* ---- Colours --------------------------------------------------------------------------------- */
+
+/* Values of the corners to one at the hit: between them, or, for classes, that of the nearest corner. */
+static float hit_value(const stage *s, const float values[3], const float weights[3])
+{
+    if (s->snapshot->colour != SINEW_COLOUR_CLASS)
+        return weights[0] * values[0] + weights[1] * values[1] + weights[2] * values[2];
+    const int near = weights[0] >= weights[1] && weights[0] >= weights[2] ? 0 : weights[1] >= weights[2] ? 1 : 2;
+    return values[near];
+}
+
+static vec3 value_colour(const stage *s, float value)
+{
+    if (s->snapshot->colour == SINEW_COLOUR_CLASS && value >= 0)
+        return class_colour((int32_t)value);
+    if (isnan(value))
+        return ramp_colour(value);
+    /* A range of no width has one colour, that of its middle. */
+    const float place = STAGE_RAMP * (s->scale > 0 ? clamp_unit((value - s->low) * s->scale) : 0.5f);
+    const int32_t step = place >= STAGE_RAMP ? STAGE_RAMP - 1 : (int32_t)place;
+    return vec_mix(s->ramp[step], s->ramp[step + 1], place - (float)step);
+}
+
+static vec3 hit_colour(const stage *s, int32_t cell, const float weights[3], bool from_behind)
+{
+    const shape *made = &s->snapshot->shape;
+    const shape_paint *paint = &made->paint[made->paints[cell]];
+    vec3 colour = from_behind ? paint->back : paint->front;
+    if (paint->by_value)
+        colour = value_colour(s, hit_value(s, made->values + 3 * (size_t)cell, weights));
+    const float edge = fminf(weights[0], fminf(weights[1], weights[2]));
+    return paint->lined && edge < 0.03f ? vec_scale(colour, 0.55f) : colour;
+}
+
+/* ---- Hits ------------------------------------------------------------------------------------ */
+
+static vec3 stage_corner(const stage *s, int32_t cell, int corner)
+{
+    const sinew_real *p = s->points + 3 * (size_t)s->snapshot->shape.triangles[3 * (size_t)cell + (size_t)corner];
+    return vec((float)p[0], (float)p[1], (float)p[2]);
+}
+
+static void fill_hit(const stage *s, vec3 direction, const sinew_ray_hit *found, stage_hit *hit)
+{
+    const shape *made = &s->snapshot->shape;
+    const float u = (float)found->u, v = (float)found->v, weights[3] = {1 - u - v, u, v};
+    vec3 corner[3], normal[3];
+    hit->point = hit->normal = vec(0, 0, 0);
+    for (int i = 0; i < 3; i++) {
+        corner[i] = stage_corner(s, found->cell, i);
+        normal[i] = vec_from(made->normals + 9 * (size_t)found->cell + 3 * i);
+        hit->point = vec_along(hit->point, weights[i], corner[i]);
+        hit->normal = vec_along(hit->normal, weights[i], normal[i]);
+    }
+    hit->face = vec_unit(vec_cross(vec_sub(corner[1], corner[0]), vec_sub(corner[2], corner[0])));
+    hit->normal = vec_unit(hit->normal);
+    const bool from_behind = vec_dot(hit->face, direction) > 0;
+    if (from_behind) {
+        hit->face = vec_scale(hit->face, -1);
+        hit->normal = vec_scale(hit->normal, -1);
+    }
+    hit->leave = hit->point;
+    for (int i = 0; i < 3; i++) {
+        const vec3 n = vec_scale(normal[i], from_behind ? -1.0f : 1.0f);
+        const float below = vec_dot(vec_sub(hit->point, corner[i]), n);
+        if (below < 0)
+            hit->leave = vec_along(hit->leave, -below * weights[i], n);
+    }
+    hit->colour = hit_colour(s, found->cell, weights, from_behind);
+    hit->paint = made->paints[found->cell];
+    hit->t = (float)found->t;
+}
+
+static void fill_ground(const stage *s, vec3 origin, vec3 direction, float t, stage_hit *hit)
+{
+    hit->paint = STAGE_GROUND;
+    hit->t = t;
+    hit->point = vec_along(origin, t, direction);
+    hit->point.y = s->ground_height;
+    hit->leave = hit->point;
+    hit->face = hit->normal = vec(0, direction.y < 0 ? 1 : -1, 0);
+    hit->colour = vec(0.80f, 0.80f, 0.80f);
+}
+
+void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit)
+{
+    const float height = s->ground_height - origin.y;
+    const bool down = s->ground && height * direction.y > 0;
+    const float limit = down ? height / direction.y : INFINITY;
+    const sinew_ray ray = {{origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z}, 0, limit};
+    sinew_ray_hit found;
+    if (s->tree && sinew_tree_ray(s->tree, &ray, &found)) {
+        fill_hit(s, direction, &found, hit);
+    } else if (down) {
+        fill_ground(s, origin, direction, limit, hit);
+    } else {
+        *hit = (stage_hit){.paint = STAGE_SKY, .t = INFINITY, .point = direction, .normal = vec_scale(direction, -1)};
+    }
+}

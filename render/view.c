@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c: the passes of a panel, in order, on as many threads as there are.
+ *
+ * Each pass reads what the ones before it wrote and writes its own pixels only, so that no result depends on who
+ * computed it.
+ */
+#include "view.h"
+
+#include <stdlib.h>
+
+#include "fail.h"
+
+typedef void row_call(const view *v, int64_t first, int64_t last);
+
+/* Rows that threads take at a time. */
+#define ROW_BLOCK 2
+/* Pieces of a pass between which the caller hears of the progress. */
+#define PIECES 6
+
+typedef struct row_work {
+    const view *v;
+    row_call *call;
+    int64_t first; /* row of item 0 */
+} row_work;
+
+static void run_block(void *context, int32_t member, int64_t first, int64_t last)
+{
+    const row_work *work = context;
+    (void)member;
+    work->call(work->v, work->first + first, work->first + last);
+}
+
+/* One pass over `rows` rows, which is `part` of the panel's work; false when the caller stops it. */
+static bool run_pass(view *v, row_call *call, int64_t rows, double part)
+{
+    for (int piece = 0; piece < PIECES; piece++) {
+        row_work work = {v, call, rows * piece / PIECES};
+        const int64_t last = rows * (piece + 1) / PIECES;
+        sinew_run_range(v->thread_count, last - work.first, ROW_BLOCK, run_block, &work);
+        v->done_before += part / PIECES * v->done_part;
+        if (v->progress && !v->progress(v->context, v->done_before < 1 ? v->done_before : 1))
+            return false;
+    }
+    return true;
+}
+
+static bool run_filter(view *v)
+{
+    for (v->step = 1; v->step <= 8; v->step *= 2) {
+        if (!run_pass(v, view_filter_rows, v->height, 0.03))
+            return false;
+        view_light *filtered = v->spare;
+        v->spare = v->light;
+        v->light = filtered;
+    }
+    return true;
+}
+
+static bool run_passes(view *v)
+{
+    if (!run_pass(v, view_first_rows, v->height + 1, 0.4) || !run_pass(v, view_more_rows, v->height, 0.36))
+        return false;
+    view_sums *more = v->more;
+    v->more = v->sums;
+    v->sums = more;
+    return run_pass(v, view_mean_rows, v->height, 0.02) && run_filter(v) &&
+           run_pass(v, view_resolve_rows, v->height, 0.1);
+}
+
+sinew_status view_draw(view *v, sinew_error *error)
+{
+    const size_t pixels = (size_t)v->width * (size_t)v->height;
+    v->centres = malloc(pixels * sizeof *v->centres);
+    v->corners = malloc((size_t)(v->width + 1) * (size_t)(v->height + 1) * sizeof *v->corners);
+    v->sums = malloc(pixels * sizeof *v->sums);
+    v->more = malloc(pixels * sizeof *v->more);
+    v->light = malloc(pixels * sizeof *v->light);
+    v->spare = malloc(pixels * sizeof *v->spare);
+    sinew_status status = SINEW_OK;
+    if (!v->centres || !v->corners || !v->sums || !v->more || !v->light || !v->spare)
+        status = picture_fail(error, SINEW_ERROR_MEMORY, "out of memory for a picture of %d x %d pixels", v->width,
+                              v->height);
+    else if (!run_passes(v))
+        status = picture_fail(error, SINEW_ERROR_USAGE, "stopped");
+    free(v->centres);
+    free(v->corners);
+    free(v->sums);
+    free(v->more);
+    free(v->light);
+    free(v->spare);
+    return status;
+}

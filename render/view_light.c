@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_light.c: samples of light for each pixel.
+ *
+ * Samples are taken at the surface that the middle of the pixel sees, moved about within the pixel along the surface's
+ * plane, so that edges of shadows come out smooth. Pixels take points of one sequence, four at a time (sample.h).
+ */
+#include "sample.h"
+#include "view.h"
+
+/* Samples that are taken at once. */
+#define ROUND 4
+/* At most so many when the noise decides. */
+#define MOST 24
+/* The filter averages about so many pixels where light is even: measured on noise of known size. */
+#define FILTER_GAIN 14
+/* The standard deviation of the light of a pixel, white paper having 1, at which more samples are not worth it. */
+#define NOISE_TARGET 0.01f
+
+vec3 view_direction(const view *v, float x, float y)
+{
+    double direction[3];
+    lens_direction(v->lens, (double)x, (double)y, direction);
+    return vec_from_double(direction);
+}
+
+vec3 view_eye(const view *v)
+{
+    const double *eye = v->lens->eye, *origin = v->stage->origin;
+    return vec((float)(eye[0] - origin[0]), (float)(eye[1] - origin[1]), (float)(eye[2] - origin[2]));
+}
+
+view_pixel view_pixel_of(const stage_hit *hit)
+{
+    return (view_pixel){hit->paint, hit->point, hit->normal, hit->colour};
+}
+
+float view_footprint(const view *v, vec3 point)
+{
+    const vec3 way = vec_sub(point, view_eye(v));
+    return vec_dot(way, vec_from_double(v->lens->forward)) / (float)v->lens->scale;
+}
+
+stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample)
+{
+    float offset[2];
+    sample_square(sample.index, hash_pair(sample.seed, 0), offset);
+    const vec3 eye = view_eye(v), direction = view_direction(v, x - 0.5f + offset[0], y - 0.5f + offset[1]);
+    const float along = vec_dot(direction, at->face), t = vec_dot(vec_sub(at->point, eye), at->face) / along;
+    stage_hit moved = *at;
+    /* Where the surface is seen at a grazing angle a pixel is too long on it to be moved in. */
+    if (fabsf(along) > 0.02f * vec_length(direction)) {
+        const vec3 shift = vec_sub(vec_along(eye, t, direction), at->point);
+        moved.leave = vec_add(moved.leave, shift);
+    }
+    return stage_sample_light(v->stage, &moved, sample);
+}
+
+static void add_round(const view *v, const stage_hit *hit, int32_t x, int32_t y, uint32_t round, int32_t count,
+                      view_sums *sums)
+{
+    for (int32_t k = 0; k < count; k++) {
+        const stage_sample sample = {ROUND * curve_index((uint32_t)x, (uint32_t)y) + (uint32_t)k, hash_mixed(round)};
+        const stage_light light = view_sample(v, hit, (float)x + 0.5f, (float)y + 0.5f, sample);
+        const float luminance = vec_luminance(light.other);
+        sums->count += 1;
+        sums->sun += light.sun;
+        sums->other = vec_add(sums->other, light.other);
+        sums->other_square += luminance * luminance;
+    }
+}
+
+static void trace_centre(const view *v, int32_t x, int32_t y, stage_hit *hit)
+{
+    stage_trace(v->stage, view_eye(v), view_direction(v, (float)x + 0.5f, (float)y + 0.5f), hit);
+}
+
+void view_first_rows(const view *v, int64_t first, int64_t last)
+{
+    const int32_t count = v->samples > 0 && v->samples < ROUND ? v->samples : ROUND;
+    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
+        for (int32_t x = 0; x <= v->width; x++) {
+            stage_hit hit;
+            stage_trace(v->stage, view_eye(v), view_direction(v, (float)x, (float)y), &hit);
+            v->corners[(size_t)y * ((size_t)v->width + 1) + (size_t)x] = view_pixel_of(&hit);
+            if (x == v->width || y == v->height)
+                continue;
+            trace_centre(v, x, y, &hit);
+            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+            v->centres[at] = view_pixel_of(&hit);
+            v->sums[at] = (view_sums){0};
+            if (hit.paint != STAGE_SKY)
+                add_round(v, &hit, x, y, 0, count, &v->sums[at]);
+        }
+}
+
+/* ---- Noise ----------------------------------------------------------------------------------- */
+
+/* Variances of one sample, sun and other, each the mean over the pixels around, of the same kind of surface. */
+static void find_variances(const view *v, int32_t x, int32_t y, float variances[2])
+{
+    const view_pixel *own = &v->centres[(size_t)y * (size_t)v->width + (size_t)x];
+    float sum[2] = {0, 0}, count = 0;
+    for (int32_t j = y > 2 ? y - 2 : 0; j <= y + 2 && j < v->height; j++)
+        for (int32_t i = x > 2 ? x - 2 : 0; i <= x + 2 && i < v->width; i++) {
+            const size_t at = (size_t)j * (size_t)v->width + (size_t)i;
+            const view_sums *s = &v->sums[at];
+            if ((v->centres[at].paint < 0) != (own->paint < 0) || s->count < 2)
+                continue;
+            const float sun = s->sun / s->count, other = vec_luminance(s->other) / s->count;
+            sum[0] += fmaxf(0, sun - sun * sun);
+            sum[1] += fmaxf(0, s->other_square / s->count - other * other);
+            count += (s->count - 1) / s->count;
+        }
+    variances[0] = count > 0 ? sum[0] / count : 0;
+    variances[1] = count > 0 ? sum[1] / count : 0;
+}
+
+/* How many samples a pixel is to have. */
+static int32_t wanted(const view *v, int32_t x, int32_t y)
+{
+    if (v->samples > 0)
+        return v->samples;
+    float variances[2];
+    find_variances(v, x, y, variances);
+    const float worst = fmaxf(0.4f * variances[0], variances[1]);
+    const float count = worst / (NOISE_TARGET * NOISE_TARGET * FILTER_GAIN);
+    return count < MOST ? (int32_t)count : MOST;
+}
+
+void view_more_rows(const view *v, int64_t first, int64_t last)
+{
+    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
+        for (int32_t x = 0; x < v->width; x++) {
+            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+            /* Neighbours read the sums while they are written to, so the new ones have a place of their own. */
+            view_sums *sums = &v->more[at];
+            *sums = v->sums[at];
+            const int32_t need = v->centres[at].paint != STAGE_SKY ? wanted(v, x, y) : 0;
+            stage_hit hit;
+            if (need > ROUND)
+                trace_centre(v, x, y, &hit);
+            for (int32_t k = ROUND; k < need; k += ROUND)
+                add_round(v, &hit, x, y, (uint32_t)(k / ROUND), need - k < ROUND ? need - k : ROUND, sums);
+        }
+}
+
+void view_mean_rows(const view *v, int64_t first, int64_t last)
+{
+    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
+        for (int32_t x = 0; x < v->width; x++) {
+            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+            const view_sums *s = &v->sums[at];
+            view_light *light = &v->light[at];
+            *light = (view_light){0};
+            if (s->count == 0)
+                continue;
+            float variances[2];
+            find_variances(v, x, y, variances);
+            light->sun = s->sun / s->count;
+            light->other = vec_scale(s->other, 1 / s->count);
+            light->sun_variance = variances[0] / s->count;
+            light->other_variance = variances[1] / s->count;
+        }
+}

@@ -51,7 +51,7 @@ static inline void write_text(const char *name, const char *text)
 
 static inline sinew_skin *read_skin(const char *name, const sinew_allocator *allocator, sinew_error *error)
 {
-    char path[1024];
+    char path[2048];
     snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : SINEW_TEST_DIR, name[0] == '/' ? "" : "/", name);
     sinew_skin_def def = sinew_default_skin_def();
     if (allocator)

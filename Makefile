@@ -1,7 +1,8 @@
 # What a person types. Everything is built by CMake with the presets of CMakePresets.json, in build/<preset>.
 #
 #   make           both libraries and both commands: build/release/sinew, build/release/sinew-single
-#   make demo      runs a few scenes into build/demo and says what to open
+#   make demo      runs a few scenes into build/demo, draws films of them and ends in one page to open
+#   make gallery   draws the pictures of README.md and docs/gallery.md anew (tools/gallery.txt)
 #   make test      everything that must hold: checks, thread, address and undefined behaviour sanitizers, tests
 #   make sanitize  the address and undefined behaviour sanitizers in single precision, which make test leaves out
 #   make check     the tests alone, in the release build: the quick way while working
@@ -21,7 +22,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 
-.PHONY: all setup setup-test demo test sanitize check nightly bench lint format fuzz install clean
+.PHONY: all setup setup-test demo gallery test sanitize check nightly bench lint format fuzz install clean
 
 all: setup
 	@tools/build $(PRESET) -j $(JOBS) --target product
@@ -35,6 +36,11 @@ setup-test:
 demo: setup
 	@tools/build release -j $(JOBS) --target sinew_command
 	@tools/demo
+
+gallery: setup
+	@tools/build release -j $(JOBS) --target sinew_command
+	@tools/gallery
+	@tools/gallery --page >docs/gallery.md
 
 # The release suite runs last: the summary at the end is the one of all tests.
 test: setup-test

@@ -28,8 +28,8 @@ enum {
 
 /* After Okabe and Ito; yellow is left out and orange darkened, as lines on white are thin. */
 const char *const sinew_colours[SINEW_LINE_COLOUR_COUNT] = {"#0072b2", "#d98200", "#009e73", "#cc6fa5",
-                                                                 "#d1480a", "#6b5b1f", "#3fa7dd", "#6a3fa0",
-                                                                 "#333333", "#8c8c8c", "#a3195b", "#7ba428"};
+                                                            "#d1480a", "#6b5b1f", "#3fa7dd", "#6a3fa0",
+                                                            "#333333", "#8c8c8c", "#a3195b", "#7ba428"};
 
 const char sinew_chart_style[] =
     ".ch{display:block;width:100%;height:auto;font-family:system-ui,'Segoe UI',Roboto,sans-serif}"

@@ -264,6 +264,7 @@ static bool open_caches(sinew_run *r)
         def.fields = r->fields;
         def.fields_if_any = r->fields_if_any;
         def.morph_frames = r->morph_frames;
+        def.bodies = sinew_scene_writes_bodies(r->scene);
         r->caches[format] = sinew_cache_open(&def, &r->error);
         if (!r->caches[format])
             return fail(r);

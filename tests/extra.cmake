@@ -9,6 +9,10 @@ if(NOT SINEW_SANITIZE)
              ${CMAKE_CURRENT_BINARY_DIR}/installed)
   endif()
   add_test(NAME test_rooms COMMAND ${PROJECT_SOURCE_DIR}/tools/rooms)
+  if(TARGET sinew_command)
+    add_test(NAME test_documents COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_documents.sh ${PROJECT_BINARY_DIR}
+             ${CMAKE_CURRENT_BINARY_DIR}/documents)
+  endif()
   if(TARGET sinew AND TARGET sinew_single)
     add_test(NAME test_hello COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hello.sh ${PROJECT_BINARY_DIR}
              ${CMAKE_CURRENT_BINARY_DIR}/hello)

@@ -575,14 +575,17 @@ SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *wor
 
 /* ---- Attach --------------------------------------------------------------------------------- */
 
-/* Vertices of one body joined to the nearest places of another, where these are near enough: on its surface
- * (triangles; without them edges; without both vertices), or at its vertices. What scenes have as "within". */
+/* Vertices of one body joined to the nearest places of another, where these are near enough: on its surface (of its
+ * skin, where it has one; else triangles; without them edges; without both vertices), or at its vertices. What scenes
+ * have as "within". */
 typedef struct sinew_attach_def {
     uint32_t cookie;
     sinew_body from, to;     /* vertices of `from` go to places of `to`; may be the same */
     int32_t vertex_count;    /* of `vertices` */
     const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
     double distance;         /* m, >= 0: farther ones are not joined */
+    bool from_skin;          /* true: `vertices` are those of the skin of `from`, joined with their weights; one
+                                outside its cell (negative weights) is joined at the cell's border */
     bool to_vertices;        /* true: only vertices of `to` are places */
     bool now;                /* true: distances are those of the bodies as they are; else of their rest shapes */
     sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */

@@ -39,6 +39,18 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, s
     return sinew_cache_put(writer, header, sizeof header, error);
 }
 
+/* Refuses to go on with the file of another surface. */
+static sinew_status check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+{
+    unsigned char header[header_size];
+    rewind(writer->stream);
+    if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
+        sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; begin anew",
+                          writer->partial, (int)cache->point_count, cache->noun);
+    return SINEW_OK;
+}
+
 static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
 {
     own_part *own = cache->own;
@@ -52,6 +64,8 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
     if (status == SINEW_OK)
         status = sinew_cache_stream(cache, &own->obj, ".obj", error);
+    if (status == SINEW_OK && cache->kept > 0)
+        status = check_header(cache, &own->pc2, error);
     if (status == SINEW_OK && cache->kept > 0)
         return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->point_count, error);
     return status == SINEW_OK ? put_header(cache, &own->pc2, error) : status;

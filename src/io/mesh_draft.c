@@ -139,6 +139,20 @@ static bool put_cell(sinew_draft *draft, int kind, const int32_t *indices)
     return true;
 }
 
+/* A triangle with these corners of a face. */
+static bool put_triangle(sinew_draft *draft, const int32_t *corners, int64_t a, int64_t b, int64_t c)
+{
+    return put_cell(draft, SINEW_DRAFT_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&
+           sinew_skin_draft_triangle(draft, a, b, c);
+}
+
+bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices)
+{
+    if (kind != SINEW_DRAFT_TRIANGLE)
+        return put_cell(draft, kind, indices);
+    return sinew_skin_draft_face(draft, indices, 3) && put_triangle(draft, indices, 0, 1, 2);
+}
+
 bool sinew_draft_set_fraction(sinew_draft *draft, int64_t tet, double fraction)
 {
     if (tet >= draft->fraction_capacity) {
@@ -167,20 +181,6 @@ static bool hand_over_fractions(sinew_draft *draft, sinew_mesh *mesh)
     if (count > draft->fraction_capacity && !sinew_draft_set_fraction(draft, count - 1, 1))
         return false;
     return sinew_mesh_set_fractions(mesh, draft->fractions, draft->error) == SINEW_OK;
-}
-
-/* A triangle with these corners of a face. */
-static bool put_triangle(sinew_draft *draft, const int32_t *corners, int64_t a, int64_t b, int64_t c)
-{
-    return put_cell(draft, SINEW_DRAFT_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&
-           sinew_skin_draft_triangle(draft, a, b, c);
-}
-
-bool sinew_draft_add_cell(sinew_draft *draft, int kind, const int32_t *indices)
-{
-    if (kind != SINEW_DRAFT_TRIANGLE)
-        return put_cell(draft, kind, indices);
-    return sinew_skin_draft_face(draft, indices, 3) && put_triangle(draft, indices, 0, 1, 2);
 }
 
 /* ---- Polygons ------------------------------------------------------------------------------ */

@@ -150,6 +150,7 @@ static bool create_world(sinew_reader *reader)
     def.thread_count = integer_or(sinew_node_get(root, "threads"), 0);
     read_solver(sinew_node_get(root, "solver"), &def.solver);
     scene->frames = integer_or(sinew_node_get(root, "frames"), 60);
+    scene->writes_bodies = sinew_node_get(root, "write") && sinew_node_text(sinew_node_get(root, "write"))[0] == 'b';
     scene->solver = def.solver;
     scene->time_step = def.time_step;
     scene->world = sinew_world_create(&def, reader->error);
@@ -284,6 +285,11 @@ int32_t sinew_scene_steps_per_frame(const sinew_scene *scene)
 double sinew_scene_fps(const sinew_scene *scene)
 {
     return SINEW_ASSERT(scene != NULL) ? scene->fps : 0;
+}
+
+bool sinew_scene_writes_bodies(const sinew_scene *scene)
+{
+    return SINEW_ASSERT(scene != NULL) && scene->writes_bodies;
 }
 
 sinew_solver_def sinew_scene_solver(const sinew_scene *scene)

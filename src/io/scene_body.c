@@ -209,12 +209,11 @@ static bool read_velocities(sinew_reader *reader, const sinew_node *initial, sin
 
 static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body body)
 {
-    const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, body);
+    const sinew_selectable points = sinew_body_points(reader->scene->world, body);
     const sinew_node *select = sinew_node_get(node, "select"), *moves = sinew_node_get(node, "motion");
     sinew_motion motion = {0};
     sinew_selected held;
-    if (!sinew_reader_select(reader, select, node, sinew_mesh_positions(mesh), sinew_mesh_vertex_count(mesh),
-                             "vertices", &held))
+    if (!sinew_reader_select(reader, select, node, &points, &held))
         return false;
     bool good = !moves || sinew_reader_motion(reader, moves, &motion);
     if (good) {
@@ -231,18 +230,40 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
     return good;
 }
 
-static bool add_force(sinew_reader *reader, const sinew_node *node, const sinew_mesh *mesh, sinew_real *f)
+/* Adds the force on one vertex of the surface to those of the body that carry it: with weights that sum to 1 and give
+ * back its place, force and torque stay what they are. */
+static void carry_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
+                        sinew_real *f)
 {
+    const int32_t *carriers = sinew_body_skin_vertices(world, body) + 4 * (size_t)vertex;
+    const sinew_real *weights = sinew_body_skin_weights(world, body) + 4 * (size_t)vertex;
+    for (int i = 0; i < 4; i++)
+        for (size_t k = 0; k < 3; k++)
+            f[3 * (size_t)carriers[i] + k] += weights[i] * force[k];
+}
+
+static bool add_force(sinew_reader *reader, const sinew_node *node, sinew_body body, sinew_real *f)
+{
+    const sinew_world *world = reader->scene->world;
     const sinew_node *each = sinew_node_get(node, "force"), *total = sinew_node_get(node, "total");
+    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface(select);
+    const sinew_skin *skin = surface ? sinew_reader_skin(reader, surface, body) : NULL;
+    if (surface && !skin)
+        return false;
+    const sinew_selectable points = skin ? sinew_skin_points(skin, body) : sinew_body_points(world, body);
     sinew_selected pushed;
-    if (!sinew_reader_select(reader, sinew_node_get(node, "select"), node, sinew_mesh_positions(mesh),
-                             sinew_mesh_vertex_count(mesh), "vertices", &pushed))
+    if (!sinew_reader_select(reader, surface ? surface : select, node, &points, &pushed))
         return false;
     sinew_real force[3];
     sinew_node_vector(each ? each : total, force);
-    for (int32_t i = 0; i < pushed.count; i++)
-        for (int k = 0; k < 3; k++)
-            f[3 * (size_t)pushed.indices[i] + (size_t)k] += each ? force[k] : force[k] / (sinew_real)pushed.count;
+    for (int k = 0; k < 3; k++)
+        force[k] = each ? force[k] : force[k] / (sinew_real)pushed.count;
+    for (int32_t i = 0; i < pushed.count; i++) {
+        if (skin)
+            carry_force(world, body, pushed.indices[i], force, f);
+        for (size_t k = 0; k < 3 && !skin; k++)
+            f[3 * (size_t)pushed.indices[i] + k] += force[k];
+    }
     sinew_release(&reader->allocator, pushed.indices);
     return true;
 }
@@ -258,7 +279,7 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
     memset(f, 0, 3 * (size_t)count * sizeof *f);
     bool good = true;
     for (const sinew_node *entry = list->child; entry && good; entry = entry->next)
-        good = add_force(reader, entry, mesh, f);
+        good = add_force(reader, entry, body, f);
     if (good && sinew_world_set_forces(world, sinew_body_first_particle(world, body), count, f) != SINEW_OK)
         good = sinew_tree_fail(&reader->tree, list, "they add up to a force that is not finite");
     sinew_release(&reader->allocator, f);
@@ -306,7 +327,8 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     const sinew_mesh *kept = sinew_body_mesh(reader->scene->world, body);
     const sinew_node *initial = sinew_node_get(node, "initial"), *energies = sinew_node_get(node, "energies");
     const sinew_node *pins = sinew_node_get(node, "pins"), *forces = sinew_node_get(node, "forces");
-    good = read_velocities(reader, initial, body, sinew_mesh_vertex_count(kept));
+    good =
+        read_velocities(reader, initial, body, sinew_mesh_vertex_count(kept)) && sinew_reader_show(reader, node, body);
     for (const sinew_node *entry = energies ? energies->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_energy(reader, entry, body);
     for (const sinew_node *entry = pins ? pins->child : NULL; entry && good; entry = entry->next)

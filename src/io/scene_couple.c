@@ -1,29 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene_couple.c: energies between two bodies. Vertices of the first are joined to listed vertices of the second, or
- * each to the nearest place of the second within a distance (sinew_world_attach_within). Distances are those of the
- * rest shapes.
+ * scene_couple.c: energies between two bodies. Vertices of the first, or of the surface that rides on it, are joined to
+ * listed vertices of the second, or each to the nearest place of the second within a distance
+ * (sinew_world_attach_within). Distances are those of the rest shapes.
  */
 #include "io/scene_reader.h"
+#include "mesh/skin.h"
 #include "mesh/stencil.h"
 
 /* ---- Listed pairs ---------------------------------------------------------------------------- */
 
-/* A pair of vertices as the energy takes it: each in its four places, the first with all the weight. */
-static bool read_pair(sinew_reader *reader, const sinew_node *entry, const sinew_body bodies[2], int32_t *elements,
-                      sinew_real *weights)
+/* One side of a pair as the energy takes it: a vertex in four places, the first with all the weight; or, where it is
+ * one of the surface that rides, what carries it. */
+static void put_side(const sinew_world *world, sinew_body body, int32_t vertex, bool surface, int32_t *elements,
+                     sinew_real *weights)
+{
+    const int32_t first = sinew_body_first_particle(world, body);
+    for (size_t i = 0; i < 4; i++) {
+        const size_t at = 4 * (size_t)vertex + i;
+        elements[i] = first + (surface ? sinew_body_skin_vertices(world, body)[at] : vertex);
+        weights[i] = surface ? sinew_body_skin_weights(world, body)[at] : (sinew_real)(i == 0);
+    }
+    if (surface)
+        sinew_weights_clamp(weights);
+}
+
+static bool read_pair(sinew_reader *reader, const sinew_node *entry, const sinew_body bodies[2], bool surface,
+                      int32_t *elements, sinew_real *weights)
 {
     const sinew_world *world = reader->scene->world;
     const sinew_node *number = entry->child;
     for (int side = 0; side < 2; side++, number = number->next) {
         const int32_t vertex = sinew_node_integer(number);
-        const int32_t count = sinew_mesh_vertex_count(sinew_body_mesh(world, bodies[side]));
+        const sinew_skin *skin = surface ? sinew_body_skin(world, bodies[side]) : NULL;
+        const int32_t count =
+            skin ? sinew_skin_vertex_count(skin) : sinew_mesh_vertex_count(sinew_body_mesh(world, bodies[side]));
         if (vertex >= count)
-            return sinew_tree_fail(&reader->tree, entry, "%d is no vertex of a body with %d vertices", vertex, count);
-        for (int i = 0; i < 4; i++) {
-            elements[4 * side + i] = sinew_body_first_particle(world, bodies[side]) + vertex;
-            weights[4 * side + i] = i == 0;
-        }
+            return sinew_tree_fail(&reader->tree, entry, "%d is no vertex of a %s with %d vertices", vertex,
+                                   skin ? "surface" : "body", count);
+        put_side(world, bodies[side], vertex, skin != NULL, elements + 4 * (size_t)side, weights + 4 * (size_t)side);
     }
     return true;
 }
@@ -47,10 +62,15 @@ static bool join_listed(sinew_reader *reader, const sinew_node *node, const sine
     int32_t *elements = sinew_reader_allocate(reader, 8 * count, sizeof *elements, "couplings");
     sinew_real *weights = elements ? sinew_reader_allocate(reader, 8 * count, sizeof *weights, "couplings") : NULL;
     sinew_real *normals = NULL;
+    const sinew_node *surface = sinew_node_get(node, "surface");
+    const bool of_surfaces = surface && json_is_true(surface->value);
     bool good = weights && repeat_normal(reader, axis, count, &normals);
+    if (good && of_surfaces && !sinew_body_skin(reader->scene->world, bodies[0]) &&
+        !sinew_body_skin(reader->scene->world, bodies[1]))
+        good = sinew_reader_skin(reader, surface, bodies[0]) != NULL;
     size_t at = 0;
     for (const sinew_node *entry = list->child; good && entry; entry = entry->next, at += 8)
-        good = read_pair(reader, entry, bodies, elements + at, weights + at);
+        good = read_pair(reader, entry, bodies, of_surfaces, elements + at, weights + at);
     if (good) {
         def->body.index = -1;
         def->element_count = (int32_t)count;
@@ -73,12 +93,16 @@ static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_
 {
     sinew_world *world = reader->scene->world;
     const sinew_node *within = sinew_node_get(node, "within"), *to = sinew_node_get(node, "to");
-    const sinew_mesh *mesh = sinew_body_mesh(world, bodies[0]);
+    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface(select);
+    const sinew_skin *skin = surface ? sinew_reader_skin(reader, surface, bodies[0]) : NULL;
+    if (surface && !skin)
+        return false;
+    const sinew_selectable points = skin ? sinew_skin_points(skin, bodies[0]) : sinew_body_points(world, bodies[0]);
     sinew_selected from = {0};
-    if (!sinew_reader_select(reader, sinew_node_get(node, "select"), node, sinew_mesh_positions(mesh),
-                             sinew_mesh_vertex_count(mesh), "vertices", &from))
+    if (!sinew_reader_select(reader, surface ? surface : select, node, &points, &from))
         return false;
     sinew_attach_def def = sinew_default_attach_def();
+    def.from_skin = skin != NULL;
     def.from = bodies[0];
     def.to = bodies[1];
     def.vertices = from.indices;

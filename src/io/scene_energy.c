@@ -42,43 +42,44 @@ static bool view_cells(sinew_reader *reader, const sinew_energy_info *info, cons
            SINEW_OK;
 }
 
-/* The elements that "select" names: those whose centres lie in it. NULL indices: all of them. */
-static bool select_cells(sinew_reader *reader, const sinew_node *select, const sinew_mesh *mesh, const cell_view *view,
-                         sinew_selected *selected)
+/* Centres of all elements, to be released; false without memory. */
+static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_body body, const cell_view *view,
+                         sinew_selectable *points, sinew_real **centres)
 {
-    *selected = (sinew_selected){.count = view->count};
-    if (!select)
-        return true;
     const sinew_real *positions = sinew_mesh_positions(mesh);
-    sinew_real *centres = sinew_reader_allocate(reader, 3 * (size_t)view->count, sizeof *centres, "element centres");
-    if (!centres)
-        return false;
-    for (int32_t i = 0; i < view->count; i++) {
+    *centres = sinew_reader_allocate(reader, 3 * (size_t)view->count, sizeof **centres, "element centres");
+    for (int32_t i = 0; *centres && i < view->count; i++) {
         const int32_t *cell = view->cells + (size_t)i * (size_t)view->width;
         const int32_t size = sinew_stencil_size(view->row, cell, view->width);
         for (int k = 0; k < 3; k++) {
             sinew_real sum = 0;
             for (int32_t corner = 0; corner < size; corner++)
                 sum += positions[3 * (size_t)cell[corner] + (size_t)k];
-            centres[3 * (size_t)i + (size_t)k] = sum / (sinew_real)size;
+            (*centres)[3 * (size_t)i + (size_t)k] = sum / (sinew_real)size;
         }
     }
-    bool good = sinew_reader_select(reader, select, select, centres, view->count, view->row->plural, selected);
-    sinew_release(&reader->allocator, centres);
-    return good;
+    /* An energy over vertices acts on those that carry what is selected, as pins do. */
+    *points = (sinew_selectable){.points = *centres,
+                                 .count = view->count,
+                                 .noun = view->row->plural,
+                                 .kind = view->width == 1 ? SINEW_POINTS_VERTICES : SINEW_POINTS_ELEMENTS,
+                                 .body = body};
+    return *centres != NULL;
 }
 
-/* Parameters that a file gives per element; the selected ones are kept in order. */
+/* Parameters that a file, or paint on the surface, gives per element; the selected ones are kept in order. */
 static bool read_element_values(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
-                                const cell_view *view, const sinew_selected *selected, sinew_energy_def *def,
+                                const sinew_selectable *centres, const sinew_selected *selected, sinew_energy_def *def,
                                 sinew_real **values)
 {
     for (int32_t i = 0; i < info->parameter_count; i++) {
         const sinew_node *member = sinew_node_get(node, info->parameters[i].name);
         if (!member || !json_is_object(member->value))
             continue;
-        values[i] = sinew_reader_values(reader, sinew_node_get(member, "file"), view->count, 1);
-        if (!values[i])
+        const sinew_node *file = sinew_node_get(member, "file");
+        values[i] = file ? sinew_reader_values(reader, file, centres->count, 1)
+                         : sinew_reader_allocate(reader, (size_t)centres->count, sizeof *values[i], "parameters");
+        if (!values[i] || (!file && !sinew_reader_paint_values(reader, member, centres, values[i])))
             return false;
         /* Indices ascend, so that a value is never read after it was written over. */
         for (int32_t j = 0; selected->indices && j < selected->count; j++)
@@ -86,6 +87,22 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
         def->element_parameters[i] = values[i];
     }
     return true;
+}
+
+/* The elements that "select" names, those whose centres lie in it (NULL indices: all), with their parameters. */
+static bool choose_elements(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                            const sinew_mesh *mesh, const cell_view *view, sinew_selected *selected,
+                            sinew_energy_def *def, sinew_real **values)
+{
+    const sinew_node *select = sinew_node_get(node, "select");
+    sinew_selectable points;
+    sinew_real *centres;
+    *selected = (sinew_selected){.count = view->count};
+    const bool good = find_centres(reader, mesh, def->body, view, &points, &centres) &&
+                      (!select || sinew_reader_select(reader, select, select, &points, selected)) &&
+                      read_element_values(reader, node, info, &points, selected, def, values);
+    sinew_release(&reader->allocator, centres);
+    return good;
 }
 
 /* The vertices of the selected elements, to be released; NULL when all are. */
@@ -119,8 +136,7 @@ static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew
     if (good && view.count == 0)
         good =
             sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", info->name, view.row->plural);
-    good = good && select_cells(reader, sinew_node_get(node, "select"), mesh, &view, &selected) &&
-           read_element_values(reader, node, info, &view, &selected, def, values) &&
+    good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
            gather_elements(reader, &view, &selected, &elements) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {

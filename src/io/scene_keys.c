@@ -28,11 +28,13 @@ static const double largest_index = 2147483647;
 /* ---- Small shapes --------------------------------------------------------------------------- */
 
 static const sinew_field values_fields[] = {
-    {"file", TEXT, .meaning = "text file with one number per element of the body, relative to the scene",
-     .required = true},
+    {"file", TEXT, .meaning = "text file with one number per element of the body, relative to the scene"},
+    {"paint", TEXT, .meaning = "a painted value of the surface that rides, at the place nearest to each element"},
+    {"from", NUMBER, .meaning = "the parameter, in SI, where 0 is painted; 0 unless given"},
+    {"to", NUMBER, .meaning = "the parameter, in SI, where 1 is painted; 1 unless given"},
 };
 static const sinew_shape values_shape = {
-    .name = "values", .fields = values_fields, .field_count = COUNT(values_fields)};
+    .name = "values", .fields = values_fields, .field_count = COUNT(values_fields), .exactly_one = "file|paint"};
 
 static const sinew_field turn_fields[] = {
     {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction", .choices = "x|y|z", .required = true},
@@ -83,6 +85,13 @@ static const sinew_field half_space_fields[] = {
 static const sinew_shape half_space_shape = {
     .name = "half_space", .fields = half_space_fields, .field_count = COUNT(half_space_fields)};
 
+static const sinew_field paint_fields[] = {
+    {"name", TEXT, .meaning = "of the painted value", .required = true},
+    {"above", NUMBER, .meaning = "the least that is selected; 0.5 where neither is given"},
+    {"below", NUMBER, .meaning = "the most that is selected"},
+};
+static const sinew_shape paint_shape = {.name = "paint", .fields = paint_fields, .field_count = COUNT(paint_fields)};
+
 static const sinew_field selection_fields[] = {
     {"box", SINEW_FORM_BOX, .meaning = "lowest and highest corner", .unit = "m"},
     {"sphere", OBJECT, .meaning = "a ball", .shape = &sphere_shape},
@@ -92,11 +101,17 @@ static const sinew_field selection_fields[] = {
     {"nearest", VECTOR, .meaning = "the one nearest to a point", .unit = "m"},
     {"not", SELECTION, .meaning = "all others"},
     {"and", SINEW_FORM_SELECTIONS, .meaning = "what is in every one of them", .count = 1},
+    {"surface", SELECTION, .meaning = "selects vertices of the surface that rides, and what carries them"},
+    {"group", TEXT, .meaning = "in surface: the vertices of faces of a group or object"},
+    {"material", TEXT, .meaning = "in surface: the vertices of faces with a material"},
+    {"paint", TEXT | OBJECT, .meaning = "in surface: the vertices with a painted value of at least 0.5, or in a range",
+     .shape = &paint_shape},
 };
 const sinew_shape sinew_selection_shape = {.name = "selection",
                                            .fields = selection_fields,
                                            .field_count = COUNT(selection_fields),
-                                           .exactly_one = "box|sphere|half_space|indices|nearest|not|and"};
+                                           .exactly_one = "box|sphere|half_space|indices|nearest|not|and|surface|"
+                                                          "group|material|paint"};
 
 /* ---- Energies and solvers: fields from descriptors ------------------------------------------ */
 
@@ -185,17 +200,30 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
 
 /* ---- Body ----------------------------------------------------------------------------------- */
 
+static const char up_words[] = "x|y|z|-x|-y|-z";
+static const char unit_words[] = "m|cm|mm|um|km|in|ft";
+static const char up_meaning[] = "the file's axis that points up and becomes y; y unless given";
+static const char unit_meaning[] = "length of one unit of the file; m unless given";
+
+static const sinew_field show_fields[] = {
+    {"file", TEXT, .meaning = "surface file, relative to the scene", .required = true},
+    {"up", WORD, .meaning = up_meaning, .choices = up_words},
+    {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
+};
+static const sinew_shape show_shape = {.name = "show", .fields = show_fields, .field_count = COUNT(show_fields)};
+
 static const sinew_field fill_fields[] = {
     {"cells", INTEGER, .meaning = "lattice cells along the longest side of the surface's box; 24 unless given",
      .minimum = 1, .maximum = largest_index},
     {"conform", BOOLEAN, .meaning = "boundary vertices move to the surface; false unless given"},
-    {"split", BOOLEAN,
-     .meaning = "parts that share a cell but do not touch get cells of their own; true unless given"},
+    {"split", BOOLEAN, .meaning = "parts that share a cell but do not touch get cells of their own; true unless given"},
 };
 static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
 
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
+    {"up", WORD, .meaning = up_meaning, .choices = up_words},
+    {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
     {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
@@ -254,7 +282,11 @@ static const sinew_shape force_shape = {
 static const sinew_field body_fields[] = {
     {"name", TEXT, .meaning = "by which couplings call it"},
     {"mesh", OBJECT, .meaning = "rest shape", .shape = &mesh_shape, .required = true},
-    {"transform", OBJECT, .meaning = "moves the rest shape", .shape = &transform_shape},
+    {"show", TEXT | OBJECT | BOOLEAN,
+     .meaning = "a surface that rides on the body and is written in its place; true: the file of the mesh",
+     .shape = &show_shape},
+    {"transform", OBJECT, .meaning = "moves the rest shape, and the surface that rides on it",
+     .shape = &transform_shape},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,
@@ -280,6 +312,7 @@ static const sinew_field coupling_fields[] = {
     {"to", WORD, .meaning = "where within joins to; the surface unless given", .choices = "surface|vertices"},
     {"pairs", SINEW_FORM_PAIRS, .meaning = "[vertex of the first, vertex of the second], ...", .minimum = 0,
      .maximum = largest_index, .count = 1},
+    {"surface", BOOLEAN, .meaning = "pairs name vertices of the surfaces that ride on the bodies"},
     {"normal", VECTOR, .meaning = "direction of the normal stiffness; z unless given"},
 };
 static const sinew_shape coupling_shape = {.name = "coupling",
@@ -357,6 +390,8 @@ static const sinew_field scene_fields[] = {
     {"balance", BOOLEAN,
      .meaning = "keeps residual and reactions of each step, for caches and programs; results do not depend on it"},
     {"threads", INTEGER, .meaning = "0: as many as the machine has", .minimum = 0, .maximum = 1024},
+    {"write", WORD, .meaning = "what caches hold of bodies with a surface that rides; surface unless given",
+     .choices = "surface|body"},
     {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},
     {"bodies", LIST, .meaning = "what is simulated", .shape = &body_shape, .required = true, .count = 1},
     {"couplings", LIST, .meaning = "energies that join two bodies", .shape = &coupling_shape},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/scene_reader.h"
+#include "mesh/mesh.h"
 
 /* Vertices that a scene may ask a generator for; larger meshes come from files. */
 static const double largest_mesh = 1e7;
@@ -219,12 +220,20 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields)
 
 /* ---- Files and transforms ------------------------------------------------------------------- */
 
-static sinew_mesh *read_mesh(sinew_reader *reader, const sinew_node *file)
+/* A mesh from a file, with the axes and the unit that `node` gives. */
+static sinew_mesh *read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)
 {
     char path[1024];
+    const char *up;
+    double scale;
     if (!sinew_reader_path(reader, file, path, sizeof path))
         return NULL;
     sinew_mesh *mesh = sinew_mesh_read(path, &reader->allocator, reader->error);
+    if (mesh && sinew_reader_axes(reader, node, &up, &scale) &&
+        sinew_orient_points(up, scale, mesh->vertex_count, mesh->positions, reader->error) != SINEW_OK) {
+        sinew_mesh_destroy(mesh);
+        mesh = NULL;
+    }
     if (!mesh) {
         sinew_tree_blame(&reader->tree, file);
         return NULL;
@@ -285,7 +294,7 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
     const sinew_node *transform = sinew_node_get(body, "transform");
     sinew_mesh *mesh;
     if (file) {
-        mesh = read_mesh(reader, file);
+        mesh = read_mesh(reader, node, file);
     } else {
         const generator *found = generator_by_name(sinew_node_text(sinew_node_get(node, "generator")));
         sinew_error_clear(reader->error);

@@ -9,6 +9,7 @@
 
 #include "io/scene_shape.h"
 #include "sinew/scene.h"
+#include "sinew/skin.h"
 
 struct sinew_scene {
     sinew_allocator allocator;
@@ -16,6 +17,7 @@ struct sinew_scene {
     char *name, *comment, *notes;
     int32_t frames, steps_per_frame;
     double fps; /* frames a second of simulated time */
+    bool writes_bodies;
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
@@ -61,10 +63,48 @@ typedef struct sinew_selected {
     int32_t *indices; /* [count] ascending; to be released */
 } sinew_selected;
 
-/* Which of the points a selection holds; a NULL node holds all. An empty selection is refused at `place`.
- * `noun` names the points in messages: "vertices", "tets". */
+/* How a selection on the surface that rides on a body reaches points of that body. */
+typedef enum sinew_points_kind {
+    SINEW_POINTS_VERTICES = 0, /* vertices of the body: those that carry the selected vertices of the surface */
+    SINEW_POINTS_ELEMENTS,     /* centres of elements: those whose nearest vertex of the surface is selected */
+    SINEW_POINTS_SKIN          /* vertices of the surface itself */
+} sinew_points_kind;
+
+/* Points that are selected from. */
+typedef struct sinew_selectable {
+    const sinew_real *points; /* [3 * count] */
+    int32_t count;
+    const char *noun; /* names them in messages: "vertices", "tets" */
+    sinew_points_kind kind;
+    sinew_body body;
+} sinew_selectable;
+
+sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
+sinew_selectable sinew_skin_points(const sinew_skin *skin, sinew_body body);
+
+/* Which of the points a selection holds; a NULL node holds all. An empty selection is refused at `place`. */
 bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
-                         const sinew_real *points, int32_t count, const char *noun, sinew_selected *selected);
+                         const sinew_selectable *points, sinew_selected *selected);
+
+/* ---- Surfaces that ride (scene_show.c, scene_surface.c) -------------------------------------- */
+
+/* The axis and the unit of a file; false where the node says nothing about them. */
+bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
+bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
+/* What a selection that is about the surface alone selects there; NULL for any other. */
+const sinew_node *sinew_reader_surface(const sinew_node *select);
+/* The surface of a body, refused at `node` where there is none: NULL. */
+const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
+/* mask [vertex_count of the skin] of a group, a material or a painted value. */
+bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, sinew_skin_set set,
+                            uint8_t *mask);
+bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
+/* Points of the body [points->count] that the selected vertices of the surface stand for. */
+bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
+                                uint8_t *mask);
+/* from + (to - from) times the painted value at each centre. */
+bool sinew_reader_paint_values(sinew_reader *reader, const sinew_node *node, const sinew_selectable *centres,
+                               sinew_real *values);
 
 /* ---- Parts of the world (scene_body.c, scene_energy.c, scene_couple.c) ---------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene_select.c: selections of points by place or by number, joined by lists (or), "and" and "not".
+ * scene_select.c: selections of points by place, by number, or by the surface that rides on their body, joined by lists
+ * (or), "and" and "not".
  * Each selection writes one byte per point; nested ones get a row of their own.
  */
 #include <math.h>
@@ -11,9 +12,9 @@
 
 typedef struct selector {
     sinew_reader *reader;
+    const sinew_selectable *from;
     const sinew_real *points; /* [3 * count] */
     int32_t count;
-    const char *noun;
     int32_t *scratch; /* [count] indices */
 } selector;
 
@@ -69,7 +70,7 @@ static bool mark_indices(selector *s, const sinew_node *node, uint8_t *mask)
         int32_t index = sinew_node_integer(entry);
         if (index >= s->count)
             return sinew_tree_fail(&s->reader->tree, entry, "is %d, but the body has %d %s, numbered from 0", index,
-                                   s->count, s->noun);
+                                   s->count, s->from->noun);
         mask[index] = 1;
     }
     return true;
@@ -106,14 +107,67 @@ static bool mark_all(selector *s, const sinew_node *list, uint8_t *mask)
     return mark_joined(s, list, true, mask);
 }
 
+/* ---- Surfaces that ride ----------------------------------------------------------------------- */
+
+/* Selects among the vertices of the surface, then what they stand for in the body. */
+static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
+{
+    if (s->from->kind == SINEW_POINTS_SKIN)
+        return sinew_tree_fail(&s->reader->tree, node, "is within another \"surface\" already");
+    const sinew_skin *skin = sinew_reader_skin(s->reader, node, s->from->body);
+    if (!skin)
+        return false;
+    const sinew_selectable points = sinew_skin_points(skin, s->from->body);
+    const size_t size = (size_t)points.count;
+    uint8_t *row = sinew_reader_allocate(s->reader, size, 1, "a selection");
+    int32_t *scratch = row ? sinew_reader_allocate(s->reader, size, sizeof *scratch, "a selection") : NULL;
+    selector inner = {s->reader, &points, points.points, points.count, scratch};
+    const bool good =
+        scratch && evaluate(&inner, node, row) && sinew_reader_surface_below(s->reader, s->from, row, mask);
+    sinew_release(&s->reader->allocator, row);
+    sinew_release(&s->reader->allocator, scratch);
+    return good;
+}
+
+/* The skin that is selected from; NULL, with the error, where points are the body's. */
+static const sinew_skin *skin_of(selector *s, const sinew_node *node)
+{
+    if (s->from->kind == SINEW_POINTS_SKIN)
+        return sinew_body_skin(s->reader->scene->world, s->from->body);
+    sinew_tree_fail(&s->reader->tree, node, "is of the surface that rides: write {\"surface\": {\"%s\": ...}}",
+                    node->key);
+    return NULL;
+}
+
+static bool mark_group(selector *s, const sinew_node *node, uint8_t *mask)
+{
+    const sinew_skin *skin = skin_of(s, node);
+    return skin && sinew_reader_mark_name(s->reader, node, skin, SINEW_SKIN_GROUP, mask);
+}
+
+static bool mark_material(selector *s, const sinew_node *node, uint8_t *mask)
+{
+    const sinew_skin *skin = skin_of(s, node);
+    return skin && sinew_reader_mark_name(s->reader, node, skin, SINEW_SKIN_MATERIAL, mask);
+}
+
+static bool mark_paint(selector *s, const sinew_node *node, uint8_t *mask)
+{
+    const sinew_skin *skin = skin_of(s, node);
+    return skin && sinew_reader_mark_paint(s->reader, node, skin, mask);
+}
+
+/* ---- All of them ------------------------------------------------------------------------------ */
+
 static bool evaluate(selector *s, const sinew_node *node, uint8_t *mask)
 {
     static const struct {
         const char *key;
         bool (*mark)(selector *s, const sinew_node *node, uint8_t *mask);
-    } kinds[] = {{"box", mark_box},         {"sphere", mark_sphere},   {"half_space", mark_half_space},
-                 {"nearest", mark_nearest}, {"indices", mark_indices}, {"not", mark_not},
-                 {"and", mark_all}};
+    } kinds[] = {{"box", mark_box},           {"sphere", mark_sphere},   {"half_space", mark_half_space},
+                 {"nearest", mark_nearest},   {"indices", mark_indices}, {"not", mark_not},
+                 {"and", mark_all},           {"surface", mark_surface}, {"group", mark_group},
+                 {"material", mark_material}, {"paint", mark_paint}};
     if (json_is_array(node->value))
         return mark_joined(s, node, false, mask);
     if (json_is_string(node->value)) {
@@ -136,18 +190,19 @@ static bool fail_empty(const selector *s, const sinew_node *place)
     char *text = json_dumps(place->value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
     sinew_tree_fail(&s->reader->tree, place,
                     "%.160s selects none of the %d %s; they lie within [%.6g, %.6g, %.6g] and [%.6g, %.6g, %.6g]",
-                    text ? text : "it", s->count, s->noun, low[0], low[1], low[2], high[0], high[1], high[2]);
+                    text ? text : "it", s->count, s->from->noun, low[0], low[1], low[2], high[0], high[1], high[2]);
     free(text);
     return false;
 }
 
 bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
-                         const sinew_real *points, int32_t count, const char *noun, sinew_selected *selected)
+                         const sinew_selectable *points, sinew_selected *selected)
 {
+    const int32_t count = points->count;
     size_t size = (size_t)count;
     uint8_t *mask = sinew_reader_allocate(reader, size, 1, "a selection");
     int32_t *indices = mask ? sinew_reader_allocate(reader, size, sizeof *indices, "a selection") : NULL;
-    selector s = {reader, points, count, noun, indices};
+    selector s = {reader, points, points->points, count, indices};
     *selected = (sinew_selected){.indices = indices};
     bool good = indices != NULL;
     if (good && node)

@@ -15,6 +15,8 @@ static const sinew_unit units[] = {
     {"mm", SINEW_DIMENSION_LENGTH, 1e-3},
     {"um", SINEW_DIMENSION_LENGTH, 1e-6},
     {"km", SINEW_DIMENSION_LENGTH, 1e3},
+    {"in", SINEW_DIMENSION_LENGTH, 0.0254},
+    {"ft", SINEW_DIMENSION_LENGTH, 0.3048},
     {"s", SINEW_DIMENSION_TIME, 1},
     {"ms", SINEW_DIMENSION_TIME, 1e-3},
     {"us", SINEW_DIMENSION_TIME, 1e-6},

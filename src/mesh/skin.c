@@ -138,6 +138,15 @@ sinew_skin *sinew_skin_copy(const sinew_skin *skin, const sinew_allocator *alloc
     return copy;
 }
 
+void sinew_weights_clamp(sinew_real weights[4])
+{
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += weights[i] > 0 ? (double)weights[i] : 0;
+    for (int i = 0; i < 4; i++)
+        weights[i] = weights[i] > 0 ? (sinew_real)((double)weights[i] / sum) : 0;
+}
+
 /* ---- Look ------------------------------------------------------------------------------------ */
 
 int32_t sinew_skin_vertex_count(const sinew_skin *skin)

@@ -48,6 +48,9 @@ struct sinew_skin {
     char *library; /* name of the file with the materials, or NULL */
 };
 
+/* Makes weights of a place outside its cell those of one inside: none is negative, and their sum stays 1. */
+void sinew_weights_clamp(sinew_real weights[4]);
+
 /* A copy in memory of that allocator; NULL, with the error set, without memory. */
 sinew_skin *sinew_skin_copy(const sinew_skin *skin, const sinew_allocator *allocator, sinew_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * carrier.c: the cell of a body that carries a point: tetrahedra in a grid, the nearest place of the boundary.
+ * carrier.c: the cell of a body that carries a point: tetrahedra in a grid, the boundary in a tree.
  */
 #include "world/carrier.h"
 
@@ -161,6 +161,23 @@ static sinew_status make_grid(sinew_carriers *carriers, sinew_error *error)
 
 /* ---- Begin and end --------------------------------------------------------------------------- */
 
+static sinew_status make_tree(sinew_carriers *carriers, sinew_error *error)
+{
+    const sinew_mesh *shown = carriers->surface;
+    sinew_tree_def def = sinew_default_tree_def();
+    def.allocator = carriers->allocator;
+    def.vertex_count = shown->vertex_count;
+    def.positions = shown->positions;
+    def.width = shown->triangle_count > 0 ? 3 : shown->edge_count > 0 ? 2 : 1;
+    def.cell_count = def.width == 3 ? shown->triangle_count : def.width == 2 ? shown->edge_count : shown->vertex_count;
+    def.cells = def.width == 3 ? shown->triangles : def.width == 2 ? shown->edges : NULL;
+    def.winding = false;
+    carriers->cells = def.cells;
+    carriers->width = def.width;
+    carriers->tree = sinew_tree_create(&def, error);
+    return carriers->tree ? SINEW_OK : error ? error->status : SINEW_ERROR_MEMORY;
+}
+
 sinew_status sinew_carriers_begin(sinew_carriers *carriers, const sinew_mesh *mesh, const sinew_allocator *allocator,
                                   sinew_error *error)
 {
@@ -168,7 +185,7 @@ sinew_status sinew_carriers_begin(sinew_carriers *carriers, const sinew_mesh *me
     carriers->surface = sinew_mesh_surface_owned(mesh, &carriers->owners, error);
     if (!carriers->surface)
         return error ? error->status : SINEW_ERROR_MEMORY;
-    sinew_status status = sinew_search_begin(&carriers->search, mesh, mesh->positions, false, error);
+    sinew_status status = make_tree(carriers, error);
     if (status == SINEW_OK && mesh->tet_count > 0)
         status = make_grid(carriers, error);
     if (status != SINEW_OK)
@@ -181,7 +198,7 @@ void sinew_carriers_end(sinew_carriers *carriers)
     if (carriers->surface)
         sinew_release(&carriers->surface->allocator, carriers->owners);
     sinew_mesh_destroy(carriers->surface);
-    sinew_search_end(&carriers->search);
+    sinew_tree_destroy(carriers->tree);
     sinew_release(&carriers->allocator, carriers->grid.starts);
     sinew_release(&carriers->allocator, carriers->grid.members);
     *carriers = (sinew_carriers){0};
@@ -219,29 +236,24 @@ static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3
     return deepest >= 0;
 }
 
-/* The tetrahedron behind the triangle of the boundary with these corners. */
-static const int32_t *tet_behind(const sinew_carriers *carriers, const int32_t corners[3])
-{
-    const int32_t *triangles = carriers->surface->triangles;
-    for (int32_t i = 0; i < carriers->surface->triangle_count; i++)
-        if (memcmp(triangles + 3 * (size_t)i, corners, 3 * sizeof *corners) == 0)
-            return carriers->mesh->tets + 4 * (size_t)carriers->owners[i];
-    return NULL;
-}
-
 sinew_carrier sinew_carriers_find(const sinew_carriers *carriers, const sinew_real point[3])
 {
     sinew_carrier found;
     if (find_inside(carriers, point, &found))
         return found;
-    const sinew_place place = sinew_search_nearest(&carriers->search, point);
-    found.distance = sqrt(place.distance);
-    const int32_t *tet = carriers->owners ? tet_behind(carriers, place.vertices) : NULL;
-    if (tet && sinew_tet_weights(carriers->mesh->positions, tet, point, found.weights)) {
+    sinew_tree_place place;
+    sinew_tree_nearest(carriers->tree, 1, point, NULL, &place);
+    found.distance = (double)place.distance;
+    if (carriers->owners) {
+        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)carriers->owners[place.cell];
         memcpy(found.vertices, tet, sizeof found.vertices);
-        return found;
+        if (sinew_tet_weights(carriers->mesh->positions, tet, point, found.weights))
+            return found;
     }
-    memcpy(found.vertices, place.vertices, sizeof found.vertices);
-    memcpy(found.weights, place.weights, sizeof found.weights);
+    for (int i = 0; i < 4; i++) {
+        const int k = i < carriers->width ? i : 0;
+        found.vertices[i] = carriers->cells ? carriers->cells[carriers->width * (int64_t)place.cell + k] : place.cell;
+        found.weights[i] = i < carriers->width ? (double)place.weights[i] : 0;
+    }
     return found;
 }

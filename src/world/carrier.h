@@ -8,15 +8,15 @@
  * place of a triangle, an edge or a vertex; weights are then those of the place, which lies on the body: what
  * stands off a cloth is drawn on it.
  *
- * Tetrahedra are found in a grid of boxes about as large as they are, places of the boundary by mesh/nearest.h. Without
+ * Tetrahedra are found in a grid of boxes about as large as they are, places of the boundary by the tree. Without
  * extent (a flat tetrahedron) weights of the tetrahedron do not exist, and the place's are taken.
  */
 #ifndef SINEW_CARRIER_H
 #define SINEW_CARRIER_H
 
 #include "base/base.h"
-#include "mesh/nearest.h"
 #include "sinew/mesh.h"
+#include "sinew/tree.h"
 
 /* Tetrahedra by the boxes of a grid that they reach into. */
 typedef struct sinew_tet_grid {
@@ -31,7 +31,9 @@ typedef struct sinew_carriers {
     const sinew_mesh *mesh; /* borrowed */
     sinew_mesh *surface;
     int32_t *owners; /* [triangles of the surface] the tetrahedron behind each; NULL: there are none */
-    sinew_search search;
+    sinew_tree *tree;
+    const int32_t *cells; /* of the tree, `width` vertices each; NULL: the vertices */
+    int32_t width;
     sinew_tet_grid grid; /* empty without tetrahedra */
 } sinew_carriers;
 

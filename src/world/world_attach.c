@@ -3,11 +3,13 @@
  * world_attach.c: vertices of one body joined to the nearest places of another, by an energy over pairs.
  *
  * A vertex goes to the place of the other body that is nearest to it (mesh/nearest.h) when that is within the distance.
- * The pair is the vertex with weight 1 on one side and the place's vertices with theirs on the other.
+ * The pair is the vertex with weight 1 on one side and the place's vertices with theirs on the other. A vertex of a
+ * skin has the weights that carry it. A place on a skin is carried by the cell that it lies in at rest (carrier.h).
  */
 #include <math.h>
 
 #include "mesh/nearest.h"
+#include "world/carrier.h"
 #include "world/world.h"
 
 sinew_attach_def sinew_default_attach_def(void)
@@ -52,21 +54,44 @@ static sinew_status make_pairs(const sinew_world *world, const sinew_attach_def 
     return good ? SINEW_OK : sinew_fail_memory(error, "the pairs of an attachment");
 }
 
-/* Joins a particle to a place; `first` is the second body's first particle. */
-static void add_pair(pair_list *pairs, int32_t particle, int32_t first, const sinew_place *to)
+/* A vertex as a place: all the weight is its own, or that of what carries it. */
+static sinew_place place_of(const sinew_body_record *body, int32_t vertex, bool of_skin)
 {
-    int32_t *elements = pairs->elements + 8 * (size_t)pairs->count;
-    sinew_real *weights = pairs->weights + 8 * (size_t)pairs->count;
-    for (int i = 0; i < 4; i++) {
-        elements[i] = particle;
-        weights[i] = i == 0;
-        elements[4 + i] = first + to->vertices[i];
-        weights[4 + i] = (sinew_real)to->weights[i];
+    sinew_place place = {.weights = {1}};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t at = 4 * (size_t)vertex + i;
+        place.vertices[i] = of_skin ? body->skin_vertices[at] : vertex;
+        if (of_skin)
+            place.weights[i] = (double)body->skin_weights[at];
+    }
+    return place;
+}
+
+/* Joins two places of bodies whose first particles these are. */
+static void add_pair(pair_list *pairs, const int32_t first[2], const sinew_place *const sides[2])
+{
+    for (size_t side = 0; side < 2; side++) {
+        int32_t *elements = pairs->elements + 8 * (size_t)pairs->count + 4 * side;
+        sinew_real *weights = pairs->weights + 8 * (size_t)pairs->count + 4 * side;
+        bool outside = false;
+        for (int i = 0; i < 4; i++) {
+            elements[i] = first[side] + sides[side]->vertices[i];
+            weights[i] = (sinew_real)sides[side]->weights[i];
+            outside = outside || weights[i] < 0;
+        }
+        if (outside)
+            sinew_weights_clamp(weights);
     }
     pairs->count++;
 }
 
 /* ---- Check ----------------------------------------------------------------------------------- */
+
+/* Vertices that may be joined. */
+static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
+{
+    return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
+}
 
 static sinew_status check_def(const sinew_world *world, const sinew_attach_def *def, sinew_error *error)
 {
@@ -83,40 +108,96 @@ static sinew_status check_def(const sinew_world *world, const sinew_attach_def *
     if (!(isfinite(def->distance) && def->distance >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "attach: distance is %g m, must be finite and at least 0",
                           def->distance);
+    if (def->from_skin && !from->skin)
+        return sinew_fail(error, SINEW_ERROR_DATA, "attach: body %d has no skin whose vertices could be joined",
+                          def->from.index);
+    const int32_t count = vertex_count(def, from);
     for (int32_t i = 0; def->vertices && i < def->vertex_count; i++)
-        if (def->vertices[i] < 0 || def->vertices[i] >= from->count)
+        if (def->vertices[i] < 0 || def->vertices[i] >= count)
             return sinew_fail(error, SINEW_ERROR_DATA, "attach: entry %d names vertex %d, must be in [0, %d]", i,
-                              def->vertices[i], from->count - 1);
+                              def->vertices[i], count - 1);
     return SINEW_OK;
 }
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
 
-/* The vertices of a body where they are now, to be released, or at rest. */
-static const sinew_real *points_of(const sinew_world *world, const sinew_body_record *body, bool now, sinew_real **own)
+/* The vertices of a body, or of its skin, where they are now, to be released, or at rest. */
+static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
 {
+    const sinew_body_record *body = &world->bodies[id.index];
+    const size_t count = (size_t)(skin ? sinew_skin_vertex_count(body->skin) : body->count);
     if (!now)
-        return sinew_mesh_positions(body->mesh);
-    *own = sinew_allocate(&world->allocator, 3 * (size_t)body->count, sizeof **own);
-    if (*own)
+        return skin ? sinew_skin_positions(body->skin) : sinew_mesh_positions(body->mesh);
+    *own = sinew_allocate(&world->allocator, 3 * count, sizeof **own);
+    if (*own && skin)
+        sinew_body_skin_positions(world, id, *own);
+    else if (*own)
         sinew_world_outside_points(world, world->q, body->first, body->count, *own);
     return *own;
 }
 
+/* Places of the second body. */
+typedef struct targets {
+    sinew_search search;
+    sinew_carriers carriers;   /* of places on a skin */
+    const sinew_real *at_rest; /* [3 * vertices of the skin]; NULL: places are the body's own */
+} targets;
+
+static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,
+                                  const sinew_real *places, targets *t, sinew_error *error)
+{
+    const bool skin = to->skin && !def->to_vertices;
+    const sinew_mesh *mesh = skin ? sinew_skin_mesh(to->skin) : to->mesh;
+    sinew_status status = sinew_search_begin(&t->search, mesh, places, def->to_vertices, error);
+    if (status == SINEW_OK && skin) {
+        status = sinew_carriers_begin(&t->carriers, to->mesh, &world->allocator, error);
+        t->at_rest = sinew_skin_positions(to->skin);
+    }
+    return status;
+}
+
+static void end_targets(targets *t)
+{
+    sinew_search_end(&t->search);
+    sinew_carriers_end(&t->carriers);
+}
+
+/* The nearest place, in vertices of the body. */
+static sinew_place find_target(const targets *t, const sinew_real *point)
+{
+    sinew_place found = sinew_search_nearest(&t->search, point);
+    if (!t->at_rest)
+        return found;
+    sinew_real rest[3];
+    for (size_t c = 0; c < 3; c++) {
+        double sum = 0;
+        for (int k = 0; k < 3; k++)
+            sum += found.weights[k] * (double)t->at_rest[3 * (size_t)found.vertices[k] + c];
+        rest[c] = (sinew_real)sum;
+    }
+    const sinew_carrier carrier = sinew_carriers_find(&t->carriers, rest);
+    for (int k = 0; k < 4; k++) {
+        found.vertices[k] = carrier.vertices[k];
+        found.weights[k] = carrier.weights[k];
+    }
+    return found;
+}
+
 static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
-                               const sinew_body_record *to, const sinew_search *search, pair_list *pairs,
-                               sinew_error *error)
+                               const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
 {
     /* Distances of points that touch are round-off. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
-    const int32_t count = def->vertices ? def->vertex_count : from->count;
+    const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
+    const int32_t first[2] = {from->first, to->first};
     double nearest = INFINITY;
     for (int32_t i = 0; i < count; i++) {
         const int32_t vertex = def->vertices ? def->vertices[i] : i;
-        const sinew_place found = sinew_search_nearest(search, points + 3 * (size_t)vertex);
+        const sinew_place found = find_target(t, points + 3 * (size_t)vertex);
+        const sinew_place joined = place_of(from, vertex, def->from_skin);
         nearest = fmin(nearest, sqrt(found.distance));
         if (sqrt(found.distance) <= def->distance + slack)
-            add_pair(pairs, from->first + vertex, to->first, &found);
+            add_pair(pairs, first, (const sinew_place *const[]){&joined, &found});
     }
     if (pairs->count > 0)
         return SINEW_OK;
@@ -131,17 +212,17 @@ sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_de
         return energy;
     const sinew_body_record *from = &world->bodies[def->from.index], *to = &world->bodies[def->to.index];
     sinew_real *own[2] = {NULL, NULL};
-    const sinew_real *points = points_of(world, from, def->now, &own[0]);
-    const sinew_real *places = points_of(world, to, def->now, &own[1]);
-    sinew_search search = {0};
+    const sinew_real *points = points_of(world, def->from, def->from_skin, def->now, &own[0]);
+    const sinew_real *places = points_of(world, def->to, to->skin && !def->to_vertices, def->now, &own[1]);
+    targets t = {0};
     pair_list pairs = {0};
     sinew_status status = points && places ? SINEW_OK : sinew_fail_memory(error, "an attachment");
     if (status == SINEW_OK)
-        status = sinew_search_begin(&search, to->mesh, places, def->to_vertices, error);
+        status = begin_targets(world, def, to, places, &t, error);
     if (status == SINEW_OK)
-        status = make_pairs(world, def, def->vertices ? def->vertex_count : from->count, &pairs, error);
+        status = make_pairs(world, def, def->vertices ? def->vertex_count : vertex_count(def, from), &pairs, error);
     if (status == SINEW_OK)
-        status = find_pairs(def, from, points, to, &search, &pairs, error);
+        status = find_pairs(def, from, points, to, &t, &pairs, error);
     if (status == SINEW_OK) {
         sinew_energy_def joined = def->energy;
         joined.body = (sinew_body){.index = -1};
@@ -151,7 +232,7 @@ sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_de
         joined.normals = pairs.normals;
         energy = sinew_world_add_energy(world, &joined, error);
     }
-    sinew_search_end(&search);
+    end_targets(&t);
     release_pairs(&world->allocator, &pairs);
     sinew_release(&world->allocator, own[0]);
     sinew_release(&world->allocator, own[1]);

@@ -4,7 +4,8 @@
  * and a difference can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
  *
  * In: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies with
- * their parameters and elements, pins and motions; everything that decides the bits of the next step. Not in: the state
+ * their parameters and elements, pins and motions; everything that decides the bits of the next step; and skins, since
+ * caches that go on hold their vertices. Not in: the state
  * itself, the number of threads, what is recorded, how the gap is found. Long lists stand as their count and CRC-32.
  */
 #include <inttypes.h>
@@ -167,6 +168,12 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "shape", "checksum %08" PRIx32, digest_of_mesh(mesh));
     put_format(s, "mass", "%s kg (checksum %08" PRIx32 ")", text,
                sinew_checksum(0, world->mass + body->start, (size_t)body->count * sizeof *world->mass));
+    if (body->skin) {
+        const size_t points = (size_t)sinew_skin_vertex_count(body->skin);
+        const uint32_t digest = sinew_checksum(0, body->skin_vertices, 4 * points * sizeof *body->skin_vertices);
+        put_format(s, "skin", "%zu vertices (checksum %08" PRIx32 ")", points,
+                   sinew_checksum(digest, body->skin_weights, 4 * points * sizeof *body->skin_weights));
+    }
 }
 
 static void put_energy(signature *s, const sinew_world *world, int32_t index)

@@ -129,7 +129,7 @@ typedef struct picture_work {
     const sinew_panel *panels;
     int32_t count;
     const layout *at;
-    const lens *lens;
+    lens eye;
     sinew_image *image;
     sinew_picture_progress *progress;
     void *context;
@@ -144,7 +144,7 @@ static sinew_status draw_panel(const picture_work *w, int32_t index, sinew_error
     sinew_status status = stage_make(w->def, w->survey, w->panels[index].snapshot, &s, error);
     if (status == SINEW_OK) {
         view v = {.stage = &s,
-                  .lens = w->lens,
+                  .lens = &w->eye,
                   .width = at->width,
                   .height = at->height,
                   .samples = w->def->samples,
@@ -176,11 +176,9 @@ static sinew_status start_image(const sinew_picture_def *def, sinew_image *image
 /* Draws everything into the image, which is there. */
 static sinew_status draw_all(picture_work *w, const legend *l, text_font *font, sinew_error *error)
 {
-    lens eye;
-    sinew_status status = lens_make(&w->def->camera, w->survey, &w->at->frame, &eye, error);
-    w->lens = &eye;
-    if (status == SINEW_OK && !sees(w->def, w->survey, w->panels, w->count, &eye, w->at))
-        status = fail_blind(&eye, w->survey, error);
+    sinew_status status = lens_make(&w->def->camera, w->survey, &w->at->frame, &w->eye, error);
+    if (status == SINEW_OK && !sees(w->def, w->survey, w->panels, w->count, &w->eye, w->at))
+        status = fail_blind(&w->eye, w->survey, error);
     for (int32_t i = 0; i < w->count && status == SINEW_OK; i++)
         status = draw_panel(w, i, error);
     if (status != SINEW_OK)
@@ -212,7 +210,7 @@ sinew_status sinew_picture_draw(const sinew_picture_def *def, const sinew_survey
     const legend made = legend_make(first, own.low, own.high, survey->highest, layout_ticks(def));
     const legend *l = def->legend && first->colour != SINEW_COLOUR_BODY ? &made : NULL;
     const layout at = layout_make(def, panels, panel_count, l, font);
-    picture_work work = {&own, survey, panels, panel_count, &at, NULL, image, progress, context};
+    picture_work work = {&own, survey, panels, panel_count, &at, {{0}}, image, progress, context};
     status = draw_all(&work, l, font, error);
     text_close(font);
     if (status != SINEW_OK)

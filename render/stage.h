@@ -31,6 +31,8 @@ typedef struct stage {
 /* What a ray hits. */
 typedef struct stage_hit {
     int32_t paint; /* of the triangle; STAGE_GROUND, STAGE_SKY */
+    int32_t cell;  /* the triangle */
+    float u, v;    /* place in it */
     float t;
     vec3 point;
     vec3 leave;  /* on the smooth surface that the triangle stands for: rays begin here */
@@ -74,6 +76,8 @@ void stage_free(stage *s);
 /* Whether a ray comes near the triangles. */
 bool stage_may_hit(const stage *s, vec3 origin, vec3 direction);
 void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit);
+/* The hit moved along its surface by `shift`, as far as the triangle goes: beyond it the surface may rise. */
+stage_hit stage_moved(const stage *s, const stage_hit *at, vec3 shift);
 /* One sample of the light on a surface. */
 stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample sample);
 /* Radiance towards the eye, `view` being the unit direction from it, of a surface under that light; of the sky. */

@@ -37,12 +37,10 @@ stage_light view_sample(const view *v, const stage_hit *at, float x, float y, st
     sample_square(&sample.sequences[SAMPLE_PLACE], sample.index, offset);
     const vec3 eye = v->eye, direction = view_direction(v, x - 0.5f + offset[0], y - 0.5f + offset[1]);
     const float along = vec_dot(direction, at->face), t = vec_dot(vec_sub(at->point, eye), at->face) / along;
-    stage_hit moved = *at;
     /* Where the surface is seen at a grazing angle a pixel is too long on it to be moved in. */
-    if (fabsf(along) > 0.02f * vec_length(direction)) {
-        const vec3 shift = vec_sub(vec_along(eye, t, direction), at->point);
-        moved.leave = vec_add(moved.leave, shift);
-    }
+    if (fabsf(along) < 0.02f * vec_length(direction))
+        return stage_sample_light(v->stage, at, sample);
+    const stage_hit moved = stage_moved(v->stage, at, vec_sub(vec_along(eye, t, direction), at->point));
     return stage_sample_light(v->stage, &moved, sample);
 }
 

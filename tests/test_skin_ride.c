@@ -7,7 +7,7 @@
 
 #include "failing_allocator.h"
 #include "mesh/mesh.h"
-#include "mesh/nearest.h"
+#include "tree/search.h"
 #include "random_cases.h"
 
 /* ---- Meshes that nobody chose ------------------------------------------------------------------ */

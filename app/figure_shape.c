@@ -17,10 +17,9 @@ enum {
     PANEL_HEIGHT = 190,
     COLUMNS = 2,
     HEAD = 34,
-    FINENESS = 2, /* pixels for each unit of the figure */
-    SAMPLES = 24
+    SAMPLES = 8
 };
-#define SPAN 5.8 /* m across a panel unless the figure says otherwise */
+#define SPAN 5.8 /* m: bodies farther from the origin are not looked at, unless the figure says otherwise */
 
 /* The triangles of a shape: its own, or the beam's. */
 static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)
@@ -67,46 +66,50 @@ static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
     return snapshot;
 }
 
-/* From the side and a little above, so that `span` m around the origin fill the width of a panel. */
-static sinew_camera look_at(double span)
+/* Whether a body is where the figure looks: one that has blown up must not make all others small. */
+static bool is_near(const series *s, double span)
 {
-    const double azimuth = 0.42, elevation = 0.38;
-    sinew_camera camera = sinew_default_camera();
-    const double far = span * PANEL_HEIGHT / PANEL_WIDTH / 2 / tan(camera.angle / 2);
-    camera.given = true;
-    camera.eye[0] = far * cos(elevation) * sin(azimuth);
-    camera.eye[1] = far * sin(elevation);
-    camera.eye[2] = far * cos(elevation) * cos(azimuth);
-    return camera;
+    for (size_t i = 0; i < 3 * (size_t)s->count; i++)
+        if (!(fabs((double)s->body[i]) <= span))
+            return false;
+    return true;
 }
 
-static sinew_status draw_panels(const figure *f, const sinew_panel *panels, int32_t count, sinew_image *image)
+static sinew_status draw_panels(const sinew_survey *survey, const sinew_panel *panels, int32_t count,
+                                sinew_image *image)
 {
-    sinew_survey survey = {0};
     sinew_picture_def def = sinew_default_picture_def();
-    const int lines = (count + COLUMNS - 1) / COLUMNS;
-    for (int32_t i = 0; i < count; i++)
-        sinew_survey_add(&survey, panels[i].snapshot);
-    def.width = FINENESS * COLUMNS * PANEL_WIDTH;
-    def.height = FINENESS * lines * PANEL_HEIGHT;
+    def.width = COLUMNS * PANEL_WIDTH;
+    def.height = (count + COLUMNS - 1) / COLUMNS * PANEL_HEIGHT;
     def.samples = SAMPLES;
-    def.ground = SINEW_GROUND_NONE;
-    def.camera = look_at(f->span > 0 ? f->span : SPAN);
-    return sinew_picture_draw(&def, &survey, panels, count, image, NULL, NULL, NULL);
+    return sinew_picture_draw(&def, survey, panels, count, image, NULL, NULL, NULL);
+}
+
+/* Snapshots of all bodies that can be drawn, and what the camera is to see of them. Returns how many. */
+static int32_t gather(const figure *f, const sinew_mesh *surface, sinew_panel *panels, sinew_survey *survey)
+{
+    const double span = f->span > 0 ? f->span : SPAN;
+    int32_t count = 0;
+    for (int32_t i = 0; i < f->series_count; i++) {
+        panels[count] = (sinew_panel){.snapshot = take_series(&f->series[i], surface), .title = f->series[i].name};
+        if (panels[count].snapshot && is_near(&f->series[i], span))
+            sinew_survey_add(survey, panels[count].snapshot);
+        count += panels[count].snapshot != NULL;
+    }
+    for (int32_t i = 0; i < count && !survey->any; i++)
+        sinew_survey_add(survey, panels[i].snapshot);
+    return count;
 }
 
 bool sinew_put_shape_figure(FILE *stream, const figure *f, const sinew_mesh *surface)
 {
     sinew_panel panels[SERIES_MAX];
+    sinew_survey survey = {0};
     sinew_image image = {0};
-    int32_t count = 0;
-    for (int32_t i = 0; i < f->series_count; i++) {
-        panels[count] = (sinew_panel){.snapshot = take_series(&f->series[i], surface), .title = f->series[i].name};
-        count += panels[count].snapshot != NULL;
-    }
+    const int32_t count = gather(f, surface, panels, &survey);
     const int lines = (count + COLUMNS - 1) / COLUMNS;
     sinew_begin_figure(stream, f, COLUMNS * PANEL_WIDTH, HEAD + lines * PANEL_HEIGHT);
-    const sinew_status status = count > 0 ? draw_panels(f, panels, count, &image) : SINEW_ERROR_DATA;
+    const sinew_status status = count > 0 ? draw_panels(&survey, panels, count, &image) : SINEW_ERROR_DATA;
     bool good = status != SINEW_ERROR_MEMORY;
     if (status == SINEW_OK) {
         fprintf(stream, "<image y=\"%d\" width=\"%d\" height=\"%d\" href=\"", HEAD, COLUMNS * PANEL_WIDTH,

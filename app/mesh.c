@@ -144,6 +144,9 @@ static void print_flaw(const sinew_flaw *flaw)
         else
             printf("triangle %d: oriented against most of its surface\n", flaw->element);
         break;
+    case SINEW_FLAW_CROSSING_TRIANGLE:
+        printf("triangle %d: crosses triangle %d\n", flaw->element, flaw->other);
+        break;
     case SINEW_FLAW_COUNT:
         break;
     }
@@ -260,7 +263,8 @@ static void print_filled(const char *path, const sinew_mesh *body, const sinew_f
         printf("volume     %g m3, %+.2f %% against the %g m3 that the surface encloses\n", report->volume,
                100 * (report->volume / report->surface_volume - 1), report->surface_volume);
     else
-        printf("volume     %g m3; the surface is open\n", report->volume);
+        printf("volume     %g m3; the surface %s\n", report->volume,
+               report->open_edges > 0 ? "is open" : "crosses itself");
     printf("pieces     %d\n", report->parts);
     print_notes("odd", body);
 }

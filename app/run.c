@@ -29,7 +29,7 @@ static const sinew_option options[] = {
     {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
     {"out", "DIR", "folder of the results; out/<scene> unless given", false},
     {"format", "LIST", "pc2, obj, vtu, gltf, csv, npy, usda or none, by commas; pc2 unless given", true},
-    {"fields", "LIST", "of vtu and npy, by commas; determinant,von_mises,energy unless given; all, none", true},
+    {"fields", "LIST", "of vtu and npy, by commas; von_mises unless given; all, none", true},
     {"morphs", "N", "gltf: at most so many frames, evenly chosen; 120 unless given, 0: all", false},
     {"set", "KEY=VALUE", "in place of what the scene says, e.g. bodies.0.energies.0.young=1e6", true},
     {"record", NULL, "metrics.csv has one row an iteration, in place of one a step", false},

@@ -63,6 +63,10 @@ static sinew_status make_tree(const sinew_picture_def *def, stage *s, sinew_erro
         return picture_fail_memory(error, "a picture");
     for (size_t i = 0; i < count; i++)
         s->points[i] = (sinew_real)(made->points[i] - s->origin[i % 3]);
+    for (size_t c = 0; c < 3; c++) {
+        s->box[c] = (float)(s->snapshot->bounds[c] - s->origin[c]) - s->nudge;
+        s->box[3 + c] = (float)(s->snapshot->bounds[3 + c] - s->origin[c]) + s->nudge;
+    }
     sinew_tree_def tree = sinew_default_tree_def();
     tree.vertex_count = made->vertex_count;
     tree.positions = s->points;
@@ -175,6 +179,20 @@ static void fill_ground(const stage *s, vec3 origin, vec3 direction, float t, st
     hit->colour = vec(0.80f, 0.80f, 0.80f);
 }
 
+bool stage_may_hit(const stage *s, vec3 origin, vec3 direction)
+{
+    const float o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
+    float from = 0, to = INFINITY;
+    for (int c = 0; c < 3; c++) {
+        /* Along an axis that the ray does not move on, 0 times infinity is not a number: then it may hit. */
+        const float scale = 1 / d[c], a = (s->box[c] - o[c]) * scale, b = (s->box[3 + c] - o[c]) * scale;
+        const float near = a < b ? a : b, far = a < b ? b : a;
+        from = near > from ? near : from;
+        to = far < to ? far : to;
+    }
+    return s->tree && !(from > to);
+}
+
 void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit)
 {
     const float height = s->ground_height - origin.y;
@@ -182,7 +200,7 @@ void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit)
     const float limit = down ? height / direction.y : INFINITY;
     const sinew_ray ray = {{origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z}, 0, limit};
     sinew_ray_hit found;
-    if (s->tree && sinew_tree_ray(s->tree, &ray, &found)) {
+    if (stage_may_hit(s, origin, direction) && sinew_tree_ray(s->tree, &ray, &found)) {
         fill_hit(s, direction, &found, hit);
     } else if (down) {
         fill_ground(s, origin, direction, limit, hit);

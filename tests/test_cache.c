@@ -329,17 +329,27 @@ static const char *accessor(const glb_file *glb, int64_t index, int64_t count, c
 }
 
 enum {
-    glb_vertices = particles - 2
+    glb_points = particles - 2,        /* all but the two inside, in order; copies for sharp edges follow */
+    glb_vertices = glb_points + 2 * 8, /* each tetrahedron is sharp everywhere: three vertices a corner */
 };
 
-/* The particle behind vertex i of the file: all but the two inside, in order. */
-static int particle_of(int i)
+/* The particle behind each vertex of the file; copies are found by where they are in the first frame. */
+static void find_particles(const char *base, int *particle)
 {
-    return i + 1;
+    for (int i = 0; i < glb_vertices; i++) {
+        particle[i] = i < glb_points ? i + 1 : -1;
+        for (int p = 1; i >= glb_points && p <= glb_points; p++) {
+            bool same = true;
+            for (int axis = 0; axis < 3; axis++)
+                same = same && le_float(base + 4 * (3 * i + axis)) == (float)q_at(0, p, axis);
+            particle[i] = same ? p : particle[i];
+        }
+        assert_true(particle[i] > 0);
+    }
 }
 
 /* POSITION of frame k against the formula, min and max against the values. */
-static void check_positions(const glb_file *glb, int64_t index, int k, const char *base)
+static void check_positions(const glb_file *glb, int64_t index, int k, const int *particle, const char *base)
 {
     const char *data = accessor(glb, index, glb_vertices, "VEC3", 5126);
     const json_t *a = json_array_get(json_object_get(glb->root, "accessors"), (size_t)index);
@@ -347,7 +357,7 @@ static void check_positions(const glb_file *glb, int64_t index, int k, const cha
         float low = FLT_MAX, high = -FLT_MAX;
         for (int i = 0; i < glb_vertices; i++) {
             float value = le_float(data + 4 * (3 * i + axis));
-            float x = (float)q_at(k, particle_of(i), axis);
+            float x = (float)q_at(k, particle[i], axis);
             if (base) /* base + displacement is one rounding away at most */
                 assert_true(fabsf(le_float(base + 4 * (3 * i + axis)) + value - x) <=
                             4 * FLT_EPSILON * fabsf(x) + 5e-7f);
@@ -361,7 +371,63 @@ static void check_positions(const glb_file *glb, int64_t index, int k, const cha
     }
 }
 
-static void check_animation(const glb_file *glb, int frames)
+/* The normal of a triangle of particles in frame k, by the formula; unit length unless `weighted` by twice its area. */
+static void face_normal(int k, const int *corner, bool weighted, double normal[3])
+{
+    double u[3], v[3];
+    for (int axis = 0; axis < 3; axis++) {
+        const double origin = (double)(float)q_at(k, corner[0], axis);
+        u[axis] = (double)(float)q_at(k, corner[1], axis) - origin;
+        v[axis] = (double)(float)q_at(k, corner[2], axis) - origin;
+    }
+    for (int axis = 0; axis < 3; axis++)
+        normal[axis] = u[(axis + 1) % 3] * v[(axis + 2) % 3] - u[(axis + 2) % 3] * v[(axis + 1) % 3];
+    const double length = weighted ? 1 : sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    for (int axis = 0; axis < 3; axis++)
+        normal[axis] /= length;
+}
+
+/* Corners of tetrahedra have the normal of their face; the two triangles of the cloth lie in one plane at rest and
+ * share normals where they share particles. */
+static void expected_normal(int k, const int *faces, int face, int corner, double normal[3])
+{
+    face_normal(k, faces + 3 * face, false, normal);
+    const int particle = faces[3 * face + corner];
+    if (face != 4 && face != 5)
+        return;
+    double sum[3] = {0};
+    for (int f = 4; f < 6; f++)
+        for (int c = 0; c < 3; c++)
+            if (faces[3 * f + c] == particle) {
+                double one[3];
+                face_normal(k, faces + 3 * f, true, one);
+                for (int axis = 0; axis < 3; axis++)
+                    sum[axis] += one[axis];
+            }
+    const double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    for (int axis = 0; axis < 3; axis++)
+        normal[axis] = sum[axis] / length;
+}
+
+/* NORMAL of every corner in frame k; base: of the first frame, to which the data is added. */
+static void check_normals(const char *data, const char *base, int k, const char *index, const int *particle)
+{
+    int faces[3 * triangles];
+    for (int i = 0; i < 3 * triangles; i++)
+        faces[i] = particle[le32(index + 4 * i)];
+    for (int i = 0; i < 3 * triangles; i++) {
+        double normal[3];
+        const size_t vertex = le32(index + 4 * i);
+        expected_normal(k, faces, i / 3, i % 3, normal);
+        for (size_t axis = 0; axis < 3; axis++) {
+            double found = (double)le_float(data + 4 * (3 * vertex + axis));
+            found += base ? (double)le_float(base + 4 * (3 * vertex + axis)) : 0;
+            assert_true(fabs(found - normal[axis]) < 2e-4);
+        }
+    }
+}
+
+static void check_animation(const glb_file *glb, int frames, int every)
 {
     const json_t *animation = json_array_get(json_object_get(glb->root, "animations"), 0);
     const json_t *sampler = json_array_get(json_object_get(animation, "samplers"), 0);
@@ -371,44 +437,71 @@ static void check_animation(const glb_file *glb, int frames)
     const char *times = accessor(glb, number(sampler, "input"), frames, "SCALAR", 5126);
     const char *weights = accessor(glb, number(sampler, "output"), (int64_t)frames * (frames - 1), "SCALAR", 5126);
     for (int k = 0; k < frames; k++) {
-        assert_true(fabs((double)le_float(times + 4 * k) - 0.04 * k) < 1e-6);
+        assert_true(fabs((double)le_float(times + 4 * k) - 0.04 * k * every) < 1e-6 * every);
         for (int t = 0; t < frames - 1; t++)
             assert_true(le_float(weights + 4 * (k * (frames - 1) + t)) == (t + 1 == k ? 1.0f : 0.0f));
     }
 }
 
-static void check_glb(const char *folder, int frames)
+/* A file with so many frames, every so many-th of those that were written. */
+static void check_glb_every(const char *folder, int frames, int every)
 {
     glb_file glb = read_glb(folder);
     const json_t *mesh = json_array_get(json_object_get(glb.root, "meshes"), 0);
     const json_t *primitives = json_object_get(mesh, "primitives");
     assert_int_equal(json_array_size(primitives), 2);
+    const char *index = accessor(&glb, number(json_array_get(primitives, 0), "indices"), 3 * triangles, "SCALAR", 5125);
+    int particle[glb_vertices];
     for (size_t p = 0; p < 2; p++) {
-        const json_t *primitive = json_array_get(primitives, p);
+        const json_t *primitive = json_array_get(primitives, p), *attributes = json_object_get(primitive, "attributes");
         assert_int_equal(number(primitive, "mode"), p == 0 ? 4 : 1);
-        int64_t position = number(json_object_get(primitive, "attributes"), "POSITION");
-        check_positions(&glb, position, 0, NULL);
-        const char *base = accessor(&glb, position, glb_vertices, "VEC3", 5126);
+        const char *base = accessor(&glb, number(attributes, "POSITION"), glb_vertices, "VEC3", 5126);
+        find_particles(base, particle);
+        check_positions(&glb, number(attributes, "POSITION"), 0, particle, NULL);
+        assert_int_equal(json_object_get(attributes, "NORMAL") != NULL, p == 0);
+        const char *normals = p ? NULL : accessor(&glb, number(attributes, "NORMAL"), glb_vertices, "VEC3", 5126);
+        if (normals)
+            check_normals(normals, NULL, 0, index, particle);
         const json_t *targets = json_object_get(primitive, "targets");
         assert_int_equal(json_array_size(targets), frames - 1);
         assert_true(frames > 1 || !targets);
-        for (int k = 1; k < frames; k++)
-            check_positions(&glb, number(json_array_get(targets, (size_t)k - 1), "POSITION"), k, base);
+        for (int k = 1; k < frames; k++) {
+            const json_t *target = json_array_get(targets, (size_t)k - 1);
+            check_positions(&glb, number(target, "POSITION"), every * k, particle, base);
+            assert_int_equal(json_object_get(target, "NORMAL") != NULL, p == 0);
+            if (normals)
+                check_normals(accessor(&glb, number(target, "NORMAL"), glb_vertices, "VEC3", 5126), normals, every * k,
+                              index, particle);
+        }
     }
-    const char *index = accessor(&glb, number(json_array_get(primitives, 0), "indices"), 3 * triangles, "SCALAR", 5125);
     int faces[3 * triangles];
     for (int i = 0; i < 3 * triangles; i++)
-        faces[i] = particle_of((int)le32(index + 4 * i));
+        faces[i] = particle[le32(index + 4 * i)];
     assert_faces(faces);
     index = accessor(&glb, number(json_array_get(primitives, 1), "indices"), 2 * lines, "SCALAR", 5125);
     const int rope[4] = {9, 10, 10, 11};
     for (int i = 0; i < 4; i++)
-        assert_int_equal(particle_of((int)le32(index + 4 * i)), rope[i]);
+        assert_int_equal(particle[le32(index + 4 * i)], rope[i]);
     if (frames > 1)
-        check_animation(&glb, frames);
+        check_animation(&glb, frames, every);
     else
         assert_null(json_object_get(glb.root, "animations"));
     free_glb(&glb);
+}
+
+static void check_glb(const char *folder, int frames)
+{
+    check_glb_every(folder, frames, 1);
+}
+
+static void write_morphs(const char *folder, int frames, int most)
+{
+    sinew_world *world = make_world(NULL);
+    set_state(world, 0);
+    sinew_cache_def def = cache_def(world, fresh_folder(folder), SINEW_CACHE_GLTF);
+    def.morph_frames = most;
+    write_frames(world, &def, frames);
+    sinew_world_destroy(world);
 }
 
 static void gltf_file(void **state)
@@ -416,7 +509,55 @@ static void gltf_file(void **state)
     (void)state;
     check_glb(write_all(IN_SCRATCH("gltf"), SINEW_CACHE_GLTF, 0, 5), 5);
     check_glb(write_all(IN_SCRATCH("gltf"), SINEW_CACHE_GLTF, 2, 2), 2);
-    check_glb(write_all(IN_SCRATCH("gltf"), SINEW_CACHE_GLTF, 0, 150), 150); /* its list of bounds grows twice */
+    write_morphs(IN_SCRATCH("gltf"), 150, 0);
+    check_glb(IN_SCRATCH("gltf"), 150); /* its list of bounds grows twice */
+}
+
+/* Too many frames: every second, fourth .. of them, the first always. */
+static void gltf_morphs(void **state)
+{
+    (void)state;
+    const struct {
+        int frames, most, every, kept;
+    } cases[] = {{120, 120, 1, 120}, {121, 120, 2, 61}, {9, 4, 4, 3}, {8, 4, 2, 4}, {9, 1, 16, 1}, {9, 0, 1, 9}};
+    assert_int_equal(sinew_default_cache_def().morph_frames, 120);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(sinew_cache_morph_stride(cases[i].frames, cases[i].most), cases[i].every);
+        write_morphs(IN_SCRATCH("morphs"), cases[i].frames, cases[i].most);
+        check_glb_every(IN_SCRATCH("morphs"), cases[i].kept, cases[i].every);
+    }
+    assert_int_equal(sinew_cache_morph_stride(INT32_MAX, 1), 1 << 30);
+    assert_int_equal(sinew_cache_morph_stride(0, 1), 1);
+}
+
+/* A file that was closed with fewer frames, of which it held every second: the frames between are not missed. */
+static void gltf_morphs_go_on(void **state)
+{
+    (void)state;
+    for (int closed = 1; closed <= 30; closed += 1 + closed / 3) {
+        write_morphs(IN_SCRATCH("straight"), 30, 7);
+        write_morphs(IN_SCRATCH("halves"), closed, 7);
+        sinew_world *world = make_world(NULL);
+        for (int k = 1; k < closed; k++)
+            sinew_world_step(world, NULL);
+        sinew_cache_def def = cache_def(world, IN_SCRATCH("halves"), SINEW_CACHE_GLTF);
+        def.morph_frames = 7;
+        def.kept_frames = closed;
+        write_frames_from(world, &def, closed, 30);
+        assert_same_folders(IN_SCRATCH("straight"), IN_SCRATCH("halves"));
+        sinew_world_destroy(world);
+    }
+    /* With other limits they are, and it says which. */
+    write_morphs(IN_SCRATCH("halves"), 9, 4);
+    sinew_world *world = make_world(NULL);
+    sinew_error error = {0};
+    sinew_cache_def def = cache_def(world, IN_SCRATCH("halves"), SINEW_CACHE_GLTF);
+    def.kept_frames = 9;
+    sinew_cache *cache = sinew_cache_open(&def, &error);
+    assert_non_null(cache);
+    assert_int_equal(sinew_cache_close(cache, &error), SINEW_ERROR_FORMAT);
+    assert_non_null(strstr(error.text, "frame 1 was left out"));
+    sinew_world_destroy(world);
 }
 
 static void gltf_limits(void **state)
@@ -427,6 +568,7 @@ static void gltf_limits(void **state)
     sinew_error error = {0};
     sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_GLTF);
     def.frame_count = 100000; /* 10^10 weights */
+    def.morph_frames = 0;
     assert_null(sinew_cache_open(&def, &error));
     assert_int_equal(error.status, SINEW_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "4 GiB"));
@@ -587,10 +729,13 @@ static void many_bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),        cmocka_unit_test(pc2_file),  cmocka_unit_test(obj_sequence),
-        cmocka_unit_test(vtu_sequence), cmocka_unit_test(read_back), cmocka_unit_test(gltf_file),
-        cmocka_unit_test(gltf_limits),  cmocka_unit_test(csv_file),  cmocka_unit_test(commas),
-        cmocka_unit_test(few_frames),   cmocka_unit_test(dropped),   cmocka_unit_test(many_bodies),
+        cmocka_unit_test(names),        cmocka_unit_test(pc2_file),
+        cmocka_unit_test(obj_sequence), cmocka_unit_test(vtu_sequence),
+        cmocka_unit_test(read_back),    cmocka_unit_test(gltf_file),
+        cmocka_unit_test(gltf_morphs),  cmocka_unit_test(gltf_morphs_go_on),
+        cmocka_unit_test(gltf_limits),  cmocka_unit_test(csv_file),
+        cmocka_unit_test(commas),       cmocka_unit_test(few_frames),
+        cmocka_unit_test(dropped),      cmocka_unit_test(many_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,7 +260,7 @@ static void wrong_command_lines(void **state)
         {"twist --camera eye=0,0,1;target=0,0,1", "the same point"},
         {"twist --camera 10,95", "elevation must be from -89.9 to 89.9"},
         {"twist --camera eye=0,0,1;target=0,0,0;10,20", "both fitted and placed"},
-        {"twist --camera eye=1000,0,0;target=2000,0,0", "sees nothing"},
+        {"twist --frame 1 --camera eye=1000,0,0;target=2000,0,0", "sees nothing"},
         {"twist --cut w=1", "none of none, x=M"},
         {"twist --ground soft", "neither none, below nor a height"},
         {"twist --fps 0", "is not a number from 0.1"},
@@ -443,7 +443,7 @@ static void stopped_pictures_are_whole(void **state)
         int signal, status;
     } stops[] = {{SIGINT, 130}, {SIGTERM, 143}};
     for (int i = 0; i < 2; i++) {
-        pid_t child = start(SINEW_COMMAND, "render twist --size 320x240 --samples 64 --frame 0:100 --out stop.png", 0);
+        pid_t child = start(SINEW_COMMAND, "render twist --size 120x90 --samples 16 --frame 0:100 --out stop.png", 0);
         wait_for("stop.0001.png");
         kill(child, stops[i].signal);
         outcome o = finish(child);
@@ -465,7 +465,7 @@ static void stopped_films_are_whole(void **state)
     char text[1024];
     if (!has_ffmpeg())
         return;
-    pid_t child = start(SINEW_COMMAND, "render twist --size 320x240 --samples 64 --frame 0:100 --out stop.mp4", 0);
+    pid_t child = start(SINEW_COMMAND, "render twist --size 120x90 --samples 16 --frame 0:100 --out stop.mp4", 0);
     wait_for("stop.mp4.partial");
     /* The encoder opens its file with the first picture; give it some more. */
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);

@@ -152,13 +152,15 @@ typedef enum sinew_flaw_kind {
     SINEW_FLAW_NON_MANIFOLD_FACE,   /* a face shared by three or more tetrahedra                 */
     SINEW_FLAW_NON_MANIFOLD_EDGE,   /* an edge shared by three or more triangles                 */
     SINEW_FLAW_FLIPPED_TRIANGLE,    /* oriented against a neighbour                              */
+    SINEW_FLAW_CROSSING_TRIANGLE,   /* an edge of it passes through another one, or of that through it */
     SINEW_FLAW_COUNT
 } sinew_flaw_kind;
 
 typedef struct sinew_flaw {
     sinew_flaw_kind kind;
     int32_t element; /* index of the tet, triangle, edge or vertex that shows it */
-    int32_t other;   /* the other one (duplicate of, flipped against, next that shares the face or edge), or -1 */
+    int32_t other;   /* the other one (duplicate of, flipped against, next that shares the face or edge, first that it
+                        crosses), or -1 */
     double measure;  /* tets: volume m3 (inverted, degenerate) or quality (sliver); triangle: area m2; edge: length m;
                         duplicate cell: its number of vertices (4 tet, 3 triangle, 2 edge; tets come first); face or
                         edge that is not manifold: how many cells share it; 0 where none applies */
@@ -166,7 +168,7 @@ typedef struct sinew_flaw {
 
 typedef struct sinew_mesh_report {
     int32_t counts[SINEW_FLAW_COUNT];
-    double volume;      /* m3, sum of signed tet volumes */
+    double volume;      /* m3, sum of signed tet volumes, each times its filled part */
     double area;        /* m2, of the triangles */
     double length;      /* m, of the edges */
     double quality_min; /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0 without tets */

@@ -89,8 +89,7 @@ SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "p
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
 /* What people colour solids by. */
-#define SINEW_CACHE_USUAL_FIELDS                                                                                       \
-    (1u << SINEW_FIELD_DETERMINANT | 1u << SINEW_FIELD_VON_MISES | 1u << SINEW_FIELD_ENERGY)
+#define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
 
 typedef struct sinew_cache_def {
     uint32_t cookie;

@@ -316,11 +316,6 @@ static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_er
     if (fseeko(side, (off_t)size * own->every * frame, SEEK_SET) != 0 || fread(own->bytes, 1, size, side) != size)
         return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read it back: %s", own->side.partial,
                           ferror(side) ? strerror(errno) : "it has become shorter");
-    if (frame > 0 && is_left_out(own->bytes))
-        return sinew_fail(error, SINEW_ERROR_FORMAT,
-                          "%s: frame %lld was left out when the file was finished before; go on with the same "
-                          "morph_frames and not fewer frames, or begin anew",
-                          own->glb.path, (long long)own->every * frame);
     return SINEW_OK;
 }
 
@@ -415,12 +410,26 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
     return status == SINEW_OK ? put32(&own->glb, chunk_bin, error) : status;
 }
 
+/* Refuses where a file that was finished before did not hold all frames that are wanted now. */
+static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
+{
+    for (int64_t k = 0; k < frames; k++)
+        if (isnan(own->bounds[6 * own->every * k]))
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "%s.glb: frame %lld was left out when the file was finished before; go on with the same "
+                              "morph_frames and not fewer frames, or begin anew",
+                              cache->stem, (long long)own->every * k);
+    return SINEW_OK;
+}
+
 static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? gltf_frame(cache, error) : SINEW_OK;
     const int32_t came = cache->frame_count > 0 ? cache->frame_count : 1, frames = frames_in_file(cache, came);
     own->every = sinew_cache_morph_stride(came, cache->morph_frames);
+    if (status == SINEW_OK)
+        status = check_frames(cache, own, frames, error);
     if (status == SINEW_OK)
         status = sinew_cache_create(cache, &own->glb, ".glb", error);
     if (status != SINEW_OK)

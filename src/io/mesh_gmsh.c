@@ -3,7 +3,8 @@
  * mesh_gmsh.c: Gmsh .msh files, versions 2.0 to 2.2 and 4.1, ASCII and binary in either byte order.
  *
  * Source: the Gmsh reference manual, chapter "Gmsh file formats" (MSH 4.1, and MSH 2 in "Legacy formats").
- * Sections other than $MeshFormat, $Nodes and $Elements are skipped. Two-node lines, three-node triangles, four-node
+ * Sections other than $MeshFormat, $Nodes and $Elements are skipped, but for $ElementData behind them that say how much
+ * of each tet is filled. Two-node lines, three-node triangles, four-node
  * quadrilaterals (cut in two) and four-node tetrahedra are read, everything else is counted and named in the notes.
  * Known limits: $Nodes must come before $Elements; binary files hold 8-byte reals; versions 1, 3 and 4.0 are refused.
  */
@@ -24,6 +25,8 @@ typedef struct gmsh_reader {
     bool swap;
     bool version_4;
     bool has_nodes;
+    bool has_fractions; /* the file names filled fractions somewhere: numbers of tets are kept */
+    sinew_tags tets;    /* numbers of the tets */
 } gmsh_reader;
 
 /* ---- Element types ------------------------------------------------------------------------- */
@@ -268,9 +271,14 @@ static bool is_read(int64_t type)
     return type >= 1 && type <= 4;
 }
 
-static bool add_element(gmsh_reader *reader, int64_t type, const int32_t *corners)
+static bool add_element(gmsh_reader *reader, int64_t number, int64_t type, const int32_t *corners)
 {
     static const int kinds[] = {[1] = SINEW_DRAFT_EDGE, [2] = SINEW_DRAFT_TRIANGLE, [4] = SINEW_DRAFT_TET};
+    if (type == 4 && reader->has_fractions) {
+        if (sinew_tags_reserve(&reader->tets, 1, reader->draft->error) != SINEW_OK)
+            return false;
+        sinew_tags_add(&reader->tets, number);
+    }
     if (type == 3)
         return sinew_draft_add_polygon(reader->draft, corners, 4);
     return sinew_draft_add_cell(reader->draft, kinds[type], corners);
@@ -297,7 +305,8 @@ static bool read_element_line(gmsh_reader *reader)
     for (int64_t i = 0; i < tag_count; i++)
         if (!take_int(reader, INT64_MIN, "a tag", &tag))
             return false;
-    return take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) && add_element(reader, type, corners);
+    return take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) &&
+           add_element(reader, number, type, corners);
 }
 
 static bool fail_type(gmsh_reader *reader, const char *at, int64_t type)
@@ -330,9 +339,12 @@ static bool read_binary_block_2(gmsh_reader *reader, int64_t left, int64_t *coun
         return false;
     for (int64_t i = 0; i < *count; i++) {
         int32_t corners[CORNERS_MAX];
-        if (!sinew_text_block(&reader->text, 1 + tag_count, 4, "tags", &block) ||
-            !take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) ||
-            !add_element(reader, type, corners))
+        if (!sinew_text_block(&reader->text, 1 + tag_count, 4, "tags", &block))
+            return false;
+        const int64_t given = sinew_scalar_integer(SINEW_SCALAR_INT32, block, reader->swap);
+        const int64_t number = given < 0 ? 0 : given;
+        if (!take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) ||
+            !add_element(reader, number, type, corners))
             return false;
     }
     return true;
@@ -381,7 +393,7 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
     for (int64_t i = 0; i < *count; i++) {
         int32_t corners[CORNERS_MAX];
         if (!take_size(reader, "an element number", &number) ||
-            !take_corners(reader, SINEW_SCALAR_UINT64, nodes, corners) || !add_element(reader, type, corners))
+            !take_corners(reader, SINEW_SCALAR_UINT64, nodes, corners) || !add_element(reader, number, type, corners))
             return false;
     }
     return true;
@@ -409,6 +421,73 @@ static bool read_elements(gmsh_reader *reader, const char *at)
     if (!reader->has_nodes)
         return sinew_text_fail(&reader->text, at, "$Elements stands before $Nodes: open and save the file with gmsh");
     return reader->version_4 ? read_elements_4(reader) : read_elements_2(reader);
+}
+
+/* ---- Filled fractions ----------------------------------------------------------------------- */
+
+/* Behind the name: reals, integers, each with its number before; the third integer is how many values follow. */
+static bool read_data_head(gmsh_reader *reader, int64_t *count)
+{
+    sinew_text *text = &reader->text;
+    sinew_token token;
+    int64_t reals, integers, skipped;
+    double real;
+    if (!sinew_text_integer(text, 0, 1, "the number of reals", &reals) ||
+        (reals && !sinew_text_real(text, "a time", &real)) ||
+        !sinew_text_integer(text, 3, 4, "the number of integers", &integers) ||
+        !sinew_text_integer(text, INT32_MIN, INT32_MAX, "a time step", &skipped) ||
+        !sinew_text_integer(text, 1, 1, "the number of components", &skipped) ||
+        !sinew_text_integer(text, 0, INT32_MAX, "the number of fractions", count))
+        return false;
+    if (integers == 4)
+        sinew_text_next_on_line(text, &token);
+    sinew_text_skip_line(text);
+    return check_count(reader, *count, 2, 6, "fractions");
+}
+
+static bool take_fraction(gmsh_reader *reader)
+{
+    const char *at = reader->text.at;
+    int64_t number;
+    double fraction;
+    const unsigned char *bytes;
+    if (!take_int(reader, 0, "an element number", &number))
+        return false;
+    if (!reader->binary) {
+        if (!sinew_text_real(&reader->text, "a fraction", &fraction))
+            return false;
+    } else {
+        if (!take_binary(reader, SINEW_SCALAR_DOUBLE, "a fraction", &bytes))
+            return false;
+        fraction = sinew_scalar_real(SINEW_SCALAR_DOUBLE, bytes, reader->swap);
+    }
+    const int32_t tet = sinew_tags_find(&reader->tets, number);
+    if (tet >= 0 && !((sinew_real)fraction > 0 && (sinew_real)fraction <= 1))
+        return sinew_text_fail(&reader->text, at, "%g of element %lld is filled; it must be above 0 and at most 1",
+                               fraction, (long long)number);
+    return tet < 0 || sinew_draft_set_fraction(reader->draft, tet, fraction);
+}
+
+/* Looks behind the elements for the data that say how much of each tet is filled. */
+static bool read_fractions(gmsh_reader *reader)
+{
+    static const char opening[] = "$ElementData\n1\n\"" SINEW_FRACTION_NAME "\"";
+    sinew_text *text = &reader->text;
+    sinew_error trouble;
+    int64_t count;
+    const char *found = memmem(text->at, sinew_text_left(text), opening, sizeof opening - 1);
+    if (!found)
+        return true;
+    const sinew_status status = sinew_tags_index(&reader->tets, &trouble);
+    if (status == SINEW_ERROR_FORMAT)
+        return sinew_text_fail(text, text->at, "in $Elements %s", trouble.text);
+    if (status != SINEW_OK)
+        return sinew_fail(reader->draft->error, status, "%s", trouble.text) == SINEW_OK;
+    text->at = found + sizeof opening - 1;
+    bool good = read_data_head(reader, &count);
+    for (int64_t i = 0; good && i < count; i++)
+        good = take_fraction(reader);
+    return good;
 }
 
 /* ---- Sections ------------------------------------------------------------------------------ */
@@ -477,7 +556,8 @@ static bool read_sections(gmsh_reader *reader)
                 return false;
         } else if (sinew_token_is(name, "$Elements")) {
             sinew_text_skip_line(&reader->text);
-            return read_elements(reader, name.at) && sinew_text_expect(&reader->text, "$EndElements");
+            return read_elements(reader, name.at) && sinew_text_expect(&reader->text, "$EndElements") &&
+                   (!reader->has_fractions || read_fractions(reader));
         } else if (!skip_section(reader, name)) {
             return false;
         }
@@ -491,9 +571,13 @@ static bool read_gmsh(const sinew_source *source, sinew_draft *draft)
     gmsh_reader reader = {.draft = draft};
     if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
         return false;
+    static const char name[] = "\"" SINEW_FRACTION_NAME "\"";
+    reader.has_fractions = memmem(source->bytes, source->size, name, sizeof name - 1) != NULL;
     sinew_tags_open(&reader.tags, &draft->allocator);
+    sinew_tags_open(&reader.tets, &draft->allocator);
     bool good = read_sections(&reader);
     sinew_tags_close(&reader.tags);
+    sinew_tags_close(&reader.tets);
     sinew_text_close(&reader.text);
     return good;
 }

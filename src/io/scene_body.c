@@ -53,7 +53,8 @@ static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_d
     const sinew_node *file = sinew_node_get(node, "masses");
     if (!density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
         return sinew_tree_fail(&reader->tree, node,
-                               "needs the key \"density\" (%s), \"mass\" (kg) or \"masses\", as its mesh has no tets",
+                               "needs the key \"density\" (%s), \"mass\" (kg) or \"masses\", as its mesh has no tets; "
+                               "the key \"fill\" of a mesh, or sinew mesh fill, makes them of a surface",
                                sinew_mesh_triangle_count(def->mesh) > 0 ? "kg/m2" : "kg/m");
     if (file) {
         *masses = sinew_reader_values(reader, file, sinew_mesh_vertex_count(def->mesh), 1);

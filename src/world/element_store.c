@@ -49,7 +49,8 @@ static sinew_status body_cells(const sinew_world *world, const sinew_energy_def 
     const sinew_status status =
         row->find(&world->allocator, sinew_body_mesh(world, def->body), info->vertex_count, numbers, count, error);
     if (status == SINEW_OK && *count == 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s", info->name, def->body.index, row->plural);
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s%s", info->name, def->body.index, row->plural,
+                          info->stencil == SINEW_STENCIL_TET ? "; sinew mesh fill makes them of a surface" : "");
     return status;
 }
 

@@ -5,10 +5,12 @@
  * Flaws are handed out kind by kind, ascending by element, so that a caller's short array holds the first of them in
  * an order that does not depend on how they were found. Memory: about 40 bytes a tetrahedron at the most.
  *
- * Limits: does not look for cells that overlap or triangles that pass through each other.
+ * Triangles that pass through each other are found through a tree of boxes (cross.h). Limits: does not look for tets
+ * that overlap, nor for triangles that overlap in one plane.
  */
 #include "mesh/facets.h"
 #include "mesh/flaws.h"
+#include "tree/cross.h"
 
 #include <math.h>
 
@@ -31,10 +33,10 @@ static void add_flaw(checker *c, sinew_flaw_kind kind, int32_t element, int32_t 
 
 const char *sinew_flaw_name(sinew_flaw_kind kind)
 {
-    static const char *const names[SINEW_FLAW_COUNT] = {"inverted tet",        "degenerate tet",  "sliver tet",
-                                                        "degenerate triangle", "degenerate edge", "duplicate vertex",
-                                                        "unused vertex",       "duplicate cell",  "non-manifold face",
-                                                        "non-manifold edge",   "flipped triangle"};
+    static const char *const names[SINEW_FLAW_COUNT] = {"inverted tet",        "degenerate tet",   "sliver tet",
+                                                        "degenerate triangle", "degenerate edge",  "duplicate vertex",
+                                                        "unused vertex",       "duplicate cell",   "non-manifold face",
+                                                        "non-manifold edge",   "flipped triangle", "crossing triangle"};
     return (size_t)kind < SINEW_FLAW_COUNT ? names[kind] : "unknown flaw";
 }
 
@@ -67,7 +69,7 @@ static void check_tets(checker *c)
     c->report->quality_min = INFINITY;
     for (int32_t t = 0; t < mesh->tet_count; t++) {
         sinew_tet_shape shape = sinew_shape_of_tet(mesh->positions, mesh->tets + 4 * (size_t)t);
-        add_exactly(volume, shape.volume);
+        add_exactly(volume, mesh->fractions ? shape.volume * (double)mesh->fractions[t] : shape.volume);
         add_exactly(quality, shape.quality);
         c->report->quality_min = fmin(c->report->quality_min, shape.quality);
         found[shape.flaw] = true;
@@ -241,6 +243,57 @@ static sinew_status check_boundary_of_tets(checker *c)
     return status;
 }
 
+/* ---- Triangles through triangles ------------------------------------------------------------- */
+
+/* The first that each triangle crosses; -1: none. */
+typedef struct crossed {
+    int32_t *other; /* [triangle_count] */
+} crossed;
+
+static void note_crossing(void *context, int32_t a, int32_t b)
+{
+    int32_t *other = ((crossed *)context)->other;
+    other[a] = other[a] < 0 ? b : other[a];
+    other[b] = other[b] < 0 ? a : other[b];
+}
+
+static sinew_status find_crossings(checker *c, crossed *found)
+{
+    const sinew_mesh *mesh = c->mesh;
+    sinew_tree_def def = sinew_default_tree_def();
+    def.allocator = mesh->allocator;
+    def.vertex_count = mesh->vertex_count;
+    def.positions = mesh->positions;
+    def.cell_count = mesh->triangle_count;
+    def.cells = mesh->triangles;
+    def.winding = false;
+    sinew_tree *tree = sinew_tree_create(&def, c->error);
+    if (!tree)
+        return SINEW_ERROR_MEMORY;
+    const sinew_status status = sinew_visit_crossings(tree, &mesh->allocator, mesh->positions, mesh->triangles,
+                                                      mesh->triangle_count, note_crossing, found, c->error);
+    sinew_tree_destroy(tree);
+    return status;
+}
+
+static sinew_status check_crossings(checker *c)
+{
+    const int32_t count = c->mesh->triangle_count;
+    if (count == 0)
+        return SINEW_OK;
+    crossed found = {sinew_allocate(&c->mesh->allocator, (size_t)count, sizeof *found.other)};
+    if (!found.other)
+        return sinew_fail_memory(c->error, "a check of the triangles");
+    for (int32_t t = 0; t < count; t++)
+        found.other[t] = -1;
+    const sinew_status status = find_crossings(c, &found);
+    for (int32_t t = 0; status == SINEW_OK && t < count; t++)
+        if (found.other[t] >= 0)
+            add_flaw(c, SINEW_FLAW_CROSSING_TRIANGLE, t, found.other[t], 0);
+    sinew_release(&c->mesh->allocator, found.other);
+    return status;
+}
+
 /* ---- All together --------------------------------------------------------------------------- */
 
 static sinew_status check_everything(checker *c)
@@ -259,6 +312,8 @@ static sinew_status check_everything(checker *c)
         status = check_crowded_facets(c, &lists[1], SINEW_FLAW_NON_MANIFOLD_EDGE);
     if (status == SINEW_OK)
         status = check_own_surface(c);
+    if (status == SINEW_OK)
+        status = check_crossings(c);
     if (status == SINEW_OK && c->mesh->triangle_count == 0 && c->mesh->tet_count > 0)
         status = check_boundary_of_tets(c);
     return status;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_fill_physics.c: bodies filled from a surface sag as conforming ones do.
+ *
+ * A ball and a torus are held at x <= 0, a beam at one end; all hang in small-strain gravity, and the place furthest
+ * from where they are held is looked at. The conforming mesh is refined until that place moves by less than half a
+ * percent; the surface that is filled is its boundary. Cells are counted across the ball, the beam's section and the
+ * torus' pipe. `make test` takes the ball at 6 and 10 cells, `make nightly` all of them.
+ */
+#include "solver_scenes.h"
+
+/* ---- Shapes ----------------------------------------------------------------------------------- */
+
+typedef struct body_shape {
+    const char *name;
+    sinew_mesh *(*make)(int refinement);
+    int longest;          /* thickness that the longest side of the box has */
+    double held;          /* what is held: x at most this */
+    double place[3];      /* that is looked at */
+    int coarsest, finest; /* refinements of the conforming mesh */
+} body_shape;
+
+static sinew_mesh *make_round_body(sinew_mesh *(*make)(const sinew_round_def *, sinew_error *), double inner,
+                                   int segments, int layers)
+{
+    sinew_error error = {0};
+    sinew_round_def def = sinew_default_round_def();
+    def.radius = (sinew_real)0.5;
+    def.inner_radius = (sinew_real)inner;
+    def.segments = segments;
+    def.layers = layers;
+    sinew_mesh *mesh = make(&def, &error);
+    must(&error);
+    return mesh;
+}
+
+static sinew_mesh *ball(int n)
+{
+    return make_round_body(sinew_mesh_ball, 0, 2 * n, 4);
+}
+
+static sinew_mesh *torus(int n)
+{
+    return make_round_body(sinew_mesh_torus, 0.25, 8 * n, 2 * n);
+}
+
+static sinew_mesh *beam(int n)
+{
+    return make_beam(6 * n, 2 * n, 2 * n, 3, 1, 1);
+}
+
+static const body_shape shapes[] = {
+    {"ball", ball, 1, 0, {0.5, 0, 0}, 4, 24},
+    {"beam", beam, 3, -1.5, {1.5, 0, 0}, 2, 14},
+    {"torus", torus, 3, 0, {0.75, 0, 0}, 2, 12},
+};
+
+/* ---- How far it sags --------------------------------------------------------------------------- */
+
+/* Weights of a place in a tet; returns the smallest. */
+static double weights_in(const sinew_real *x, const int32_t tet[4], const double place[3], double w[4])
+{
+    double e[4][3], least = 1;
+    for (int i = 0; i < 4; i++)
+        for (int c = 0; c < 3; c++)
+            e[i][c] = (double)x[3 * tet[i] + c] - place[c];
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        const double *a = e[(i + 1) % 4], *b = e[(i + 2) % 4], *c = e[(i + 3) % 4];
+        w[i] = (i % 2 ? 1 : -1) * (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) +
+                                   a[2] * (b[0] * c[1] - b[1] * c[0]));
+        sum += w[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        w[i] /= sum;
+        least = fmin(least, w[i]);
+    }
+    return least;
+}
+
+/* How far the place went along z: in the tet that it lies in, or lies nearest to. */
+static double sag_at(const sinew_mesh *mesh, const sinew_real *q, const double place[3])
+{
+    double best = -INFINITY, sag = 0;
+    for (int32_t t = 0; t < sinew_mesh_tet_count(mesh); t++) {
+        const int32_t *tet = sinew_mesh_tets(mesh) + 4 * (size_t)t;
+        double w[4], least = weights_in(sinew_mesh_positions(mesh), tet, place, w);
+        if (least <= best)
+            continue;
+        best = least;
+        sag = 0;
+        for (int i = 0; i < 4; i++)
+            sag += w[i] * ((double)sinew_mesh_positions(mesh)[3 * tet[i] + 2] - (double)q[3 * tet[i] + 2]);
+    }
+    return sag;
+}
+
+static double sag_of(const body_shape *b, const sinew_mesh *mesh)
+{
+    sinew_world_def def = sinew_default_world_def();
+    def.quasistatic = true;
+    def.gravity[1] = 0;
+    def.gravity[2] = -1;
+    def.solver = solver_of(SINEW_SOLVER_NEWTON, 4);
+    sinew_world *world = make_world(&def);
+    const sinew_body body = add_mesh(world, mesh, 1000, NULL, NULL);
+    add_material(world, body, SINEW_ENERGY_LINEAR, 1e6, 0.3);
+    const sinew_real *x = sinew_mesh_positions(mesh);
+    int32_t count = 0, *held = malloc((size_t)sinew_mesh_vertex_count(mesh) * sizeof *held);
+    for (int32_t v = 0; v < sinew_mesh_vertex_count(mesh); v++)
+        if ((double)x[3 * (size_t)v] <= b->held + 1e-5)
+            held[count++] = v;
+    add_pins(world, body, held, count, NULL);
+    free(held);
+    step_of(world);
+    sinew_real *q = positions_of(world);
+    const double sag = sag_at(mesh, q, b->place);
+    free(q);
+    sinew_world_destroy(world);
+    return sag;
+}
+
+/* ---- Against the conforming mesh --------------------------------------------------------------- */
+
+static bool all_cases(void)
+{
+    const char *nightly = getenv("SINEW_NIGHTLY");
+    return nightly && nightly[0] == '1';
+}
+
+/* Sag of the conforming mesh, refined until it changes by less than half a percent; *surface is its boundary. */
+static double reference_of(const body_shape *b, sinew_mesh **surface)
+{
+    double last = 0, sag = 0;
+    sinew_error error = {0};
+    for (int n = b->coarsest; n <= b->finest; n += n / 2) {
+        sinew_mesh *mesh = b->make(n);
+        sinew_mesh_destroy(*surface);
+        *surface = sinew_mesh_surface(mesh, &error);
+        must(&error);
+        sag = sag_of(b, mesh);
+        printf("%s: conforming, %d tets: %.6g m\n", b->name, sinew_mesh_tet_count(mesh), sag);
+        sinew_mesh_destroy(mesh);
+        if (fabs(sag - last) < 0.005 * sag)
+            return sag;
+        last = sag;
+    }
+    fail_msg("%s: the conforming mesh does not settle", b->name);
+    return sag;
+}
+
+static double error_of(const body_shape *b, const sinew_mesh *surface, int across, bool conform, double reference)
+{
+    sinew_error error = {0};
+    sinew_fill_report report;
+    sinew_fill_def def = sinew_default_fill_def();
+    def.surface = surface;
+    def.cells = across * b->longest;
+    def.conform = conform;
+    sinew_mesh *body = sinew_mesh_fill(&def, &report, &error);
+    must(&error);
+    const double sag = sag_of(b, body);
+    printf("%s, %d cells across%s: %d tets, worst quality %.3f, volume %+.2f %%: %.6g m, %+.2f %%\n", b->name, across,
+           conform ? ", conform" : "", sinew_mesh_tet_count(body), report.quality_min,
+           100 * (report.volume / report.surface_volume - 1), sag, 100 * (sag / reference - 1));
+    fflush(stdout);
+    sinew_mesh_destroy(body);
+    return fabs(sag / reference - 1);
+}
+
+static void sags_as_a_conforming_mesh(void **unused)
+{
+    (void)unused;
+    static const int cells[3] = {6, 10, 16};
+    static const double bounds[3] = {0.08, 0.05, 0.03};
+    for (size_t s = 0; s < (all_cases() ? 3u : 1u); s++) {
+        sinew_mesh *surface = NULL;
+        const double reference = reference_of(&shapes[s], &surface);
+        for (int i = 0; i < (all_cases() ? 3 : 2); i++) {
+            const double plain = error_of(&shapes[s], surface, cells[i], false, reference);
+            const double conforming = error_of(&shapes[s], surface, cells[i], true, reference);
+            assert_true(plain <= bounds[i]);
+            assert_true(conforming <= bounds[i]);
+        }
+        sinew_mesh_destroy(surface);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sags_as_a_conforming_mesh)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

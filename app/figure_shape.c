@@ -2,8 +2,7 @@
  *
  * figure_shape.c: bodies side by side: one picture inside the SVG of a figure.
  *
- * Shapes of an experiment are points and triangles without a world; each gets one of its own, of a body that weighs
- * something and does nothing.
+ * Shapes of an experiment are points and triangles without a world; each gets one of its own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "embed.h"
 #include "figure_parts.h"
+#include "shell.h"
 
 enum {
     PANEL_WIDTH = 360,
@@ -28,30 +28,12 @@ static int32_t surface_of(const series *s, const sinew_mesh *surface, const int3
     return s->triangles ? s->triangle_count : surface ? sinew_mesh_triangle_count(surface) : 0;
 }
 
-static sinew_world *make_world(const sinew_mesh *mesh, int32_t count)
-{
-    sinew_world_def world_def = sinew_default_world_def();
-    sinew_body_def body = sinew_default_body_def();
-    sinew_real *masses = malloc((size_t)count * sizeof *masses);
-    sinew_world *world = masses ? sinew_world_create(&world_def, NULL) : NULL;
-    /* By number, as triangles of a body that has blown up may have no area. */
-    for (int32_t i = 0; masses && i < count; i++)
-        masses[i] = 1;
-    body.mesh = mesh;
-    body.masses = masses;
-    if (world && sinew_world_add_body(world, &body, NULL).index < 0) {
-        sinew_world_destroy(world);
-        world = NULL;
-    }
-    free(masses);
-    return world;
-}
-
 /* NULL: the body cannot be drawn, as it has become non-finite, or memory is short. */
 static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
 {
     sinew_mesh_def def = sinew_default_mesh_def();
     const sinew_snapshot_def look = sinew_default_snapshot_def();
+    const sinew_world_def empty = sinew_default_world_def();
     def.triangle_count = surface_of(s, surface, &def.triangles);
     def.vertex_count = s->count;
     def.positions = s->body;
@@ -59,8 +41,9 @@ static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
         if (!isfinite(s->body[i]))
             return NULL;
     sinew_mesh *mesh = sinew_mesh_create(&def, NULL);
-    sinew_world *world = mesh ? make_world(mesh, s->count) : NULL;
-    sinew_snapshot *snapshot = world ? sinew_snapshot_take(world, &look, NULL) : NULL;
+    sinew_world *world = mesh ? sinew_world_create(&empty, NULL) : NULL;
+    const bool good = world && sinew_add_shell(world, mesh, NULL).index >= 0;
+    sinew_snapshot *snapshot = good ? sinew_snapshot_take(world, &look, NULL) : NULL;
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);
     return snapshot;

@@ -210,7 +210,14 @@ sinew_status sinew_picture_draw(const sinew_picture_def *def, const sinew_survey
     const legend made = legend_make(first, own.low, own.high, survey->highest, layout_ticks(def));
     const legend *l = def->legend && first->colour != SINEW_COLOUR_BODY ? &made : NULL;
     const layout at = layout_make(def, panels, panel_count, l, font);
-    picture_work work = {&own, survey, panels, panel_count, &at, {{0}}, image, progress, context};
+    picture_work work = {.def = &own,
+                         .survey = survey,
+                         .panels = panels,
+                         .count = panel_count,
+                         .at = &at,
+                         .image = image,
+                         .progress = progress,
+                         .context = context};
     status = draw_all(&work, l, font, error);
     text_close(font);
     if (status != SINEW_OK)

@@ -4,6 +4,7 @@
  * words that it does not know; and that a run which goes on writes as it began.
  */
 #include "app_fixture.h"
+#include "sinew/scene.h"
 
 /* Whether a file of the scratch folder holds the text. */
 static bool holds(const char *path, const char *part)
@@ -98,9 +99,30 @@ static void test_fps(void **state)
     assert_true(holds("film/summary.json", "\"steps_per_frame\": 4"));
 }
 
+/* `sinew info formats` has a line for each, and `sinew info run` names the files that are there. */
+static void test_info(void **state)
+{
+    (void)state;
+    outcome o = sinew("info formats");
+    expect(&o, 0, "info formats");
+    for (int i = 0; i < SINEW_CACHE_COUNT; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "\n  %s ", sinew_cache_format_name((sinew_cache_format)i));
+        assert_non_null(strstr(o.out, line));
+    }
+    for (int i = 0; i < SINEW_FIELD_COUNT; i++)
+        assert_non_null(strstr(o.out, sinew_get_field_info((sinew_field_kind)i)->name));
+    go("run swinging_rope --threads 1 --frames 1 --format npy --out named --overwrite", 0);
+    o = sinew("info run named");
+    expect(&o, 0, "info run");
+    assert_non_null(strstr(o.out, "swinging_rope.positions.npy"));
+    assert_null(strstr(o.out, "von_mises"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_words), cmocka_unit_test(test_fields_go_on),
-                                       cmocka_unit_test(test_morphs), cmocka_unit_test(test_fps)};
+                                       cmocka_unit_test(test_morphs), cmocka_unit_test(test_fps),
+                                       cmocka_unit_test(test_info)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ static void convert_keeps_the_mesh(void **state)
 static void wrong_usage_is_one_line(void **state)
 {
     (void)state;
-    assert_refused("", "needs check, fix or convert");
+    assert_refused("", "needs check, fix, fill or convert");
     assert_refused("mend a.msh", "unknown action \"mend\"");
     assert_refused("check", "check needs one file");
     assert_refused("fix a.msh", "fix needs two files");

@@ -264,6 +264,90 @@ static void no_step_changes(void **state)
     assert_true(hash_after_steps(true) == hash_after_steps(false));
 }
 
+/* ---- Parts ---------------------------------------------------------------------------------- */
+
+/* Boxes side by side, with gaps much thinner than a cell, as one surface: 8 vertices and 12 triangles each. */
+static sinew_mesh *plates(int32_t count, double thickness, double gap)
+{
+    static const int32_t sides[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                      2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+    sinew_error error = {0};
+    sinew_real q[3 * 8 * 8];
+    int32_t faces[36 * 8];
+    for (int32_t i = 0; i < 24 * count; i++) {
+        const int corner = i / 3 % 8, axis = i % 3;
+        const double size[3] = {1, thickness, 0.9};
+        q[i] = (sinew_real)((corner >> axis & 1) * size[axis] + (axis == 1 ? i / 24 * (thickness + gap) : 0));
+    }
+    for (int32_t i = 0; i < 36 * count; i++)
+        faces[i] = sides[i % 36] + 8 * (i / 36);
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 8 * count;
+    def.positions = q;
+    def.triangle_count = 12 * count;
+    def.triangles = faces;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    assert_non_null(mesh);
+    return mesh;
+}
+
+/* Pieces of a mesh that hang together: piece[vertex] is the lowest vertex of its own. */
+static void find_pieces(const sinew_mesh *mesh, int32_t *piece)
+{
+    for (int32_t i = 0; i < mesh->vertex_count; i++)
+        piece[i] = i;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int32_t t = 0; t < mesh->tet_count; t++) {
+            const int32_t *tet = mesh->tets + 4 * (size_t)t;
+            int32_t lowest = piece[tet[0]];
+            for (int k = 1; k < 4; k++)
+                lowest = piece[tet[k]] < lowest ? piece[tet[k]] : lowest;
+            for (int k = 0; k < 4; k++) {
+                changed = changed || piece[tet[k]] != lowest;
+                piece[tet[k]] = lowest;
+            }
+        }
+    }
+}
+
+/* Each plate rides on one piece of the body, and no two on the same, though they share cells of the lattice. */
+static void parts_ride_on_their_own(void **state)
+{
+    (void)state;
+    for (int32_t count = 2; count <= 3; count++) {
+        sinew_error error = {0};
+        sinew_mesh *surface = plates(count, 0.2, 0.02);
+        sinew_skin *skin = sinew_skin_of_mesh(surface, &error);
+        sinew_fill_def def = sinew_default_fill_def();
+        def.surface = surface;
+        def.cells = 5;
+        sinew_fill_report report;
+        sinew_mesh *filled = sinew_mesh_fill(&def, &report, &error);
+        if (!filled)
+            fail_msg("%s", error.text);
+        assert_int_equal(report.parts, count);
+        assert_true(report.split_cells > 0);
+        sinew_body body;
+        sinew_world *world = world_of(filled, NULL, &body);
+        assert_int_equal(put_skin(world, body, skin, &error), SINEW_OK);
+        const sinew_mesh *mesh = sinew_body_mesh(world, body);
+        int32_t *piece = malloc((size_t)mesh->vertex_count * sizeof *piece), of[3];
+        find_pieces(mesh, piece);
+        for (int32_t i = 0; i < 32 * count; i++) {
+            const int32_t mine = piece[sinew_body_skin_vertices(world, body)[i]];
+            of[i / 32] = i % 32 == 0 ? mine : of[i / 32];
+            assert_int_equal(mine, of[i / 32]);
+        }
+        for (int32_t i = 1; i < count; i++)
+            assert_true(of[i] != of[i - 1] && of[i] != of[0]);
+        free(piece);
+        sinew_skin_destroy(skin);
+        sinew_mesh_destroy(surface);
+        sinew_world_destroy(world);
+    }
+}
+
 /* ---- Changes -------------------------------------------------------------------------------- */
 
 static void skin_keeps_its_weights(void **state)
@@ -355,6 +439,7 @@ int main(void)
         cmocka_unit_test(rigid_motion_is_followed),
         cmocka_unit_test(no_step_changes),
         cmocka_unit_test(skin_keeps_its_weights),
+        cmocka_unit_test(parts_ride_on_their_own),
         cmocka_unit_test(too_far_is_refused),
         cmocka_unit_test(memory_that_is_refused),
     };

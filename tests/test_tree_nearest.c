@@ -5,6 +5,8 @@
  */
 #include <math.h>
 
+#undef SINEW_LANE_WIDTH
+#undef SINEW_LANE_SUFFIX
 #define SINEW_LANE_WIDTH  1
 #define SINEW_LANE_SUFFIX test
 #include "tree/leaf_nearest.h"

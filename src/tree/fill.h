@@ -26,6 +26,9 @@ enum {
 
 /* Inside is where the absolute winding number is above this. */
 #define FILL_INSIDE 0.5
+/* An open surface encloses something where it is above this somewhere: beside a sheet that is bent a little it is just
+ * above a half. */
+#define FILL_ENCLOSED 0.6
 /* A wall is looked for by rays where it is thinner than this, of a cell: thicker ones have samples inside. */
 #define FILL_THIN 0.35
 /* A tet filled less than this goes when all that it hangs on is filled more than FILL_FIRM. */
@@ -105,6 +108,7 @@ typedef struct fill {
     sinew_error *error;
     int32_t thread_count;
     sinew_fill_report report;
+    double most;    /* largest absolute winding number of a sample, 1 where tets are inside as a whole */
     int64_t capped; /* tets with more parts than are told apart */
     fill_surface surface;
     sinew_tree *tree;

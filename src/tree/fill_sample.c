@@ -84,16 +84,40 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     count_through(pattern, trace);
 }
 
+/* Do the corners tell the same? Not where the surface ends in the tet: counts then depend on the way around its end. */
+static bool corners_agree(const double w[4], const fill_trace *trace)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int v = 0; v < 4; v++) {
+        low = fmin(low, w[v] - trace->C[FILL_SAMPLES + v]);
+        high = fmax(high, w[v] - trace->C[FILL_SAMPLES + v]);
+    }
+    return high - low < 0.25;
+}
+
+static void ask_samples(const fill *f, fill_trace *trace)
+{
+    sinew_real x[3 * FILL_SAMPLES], w[FILL_SAMPLES];
+    for (int i = 0; i < 3 * FILL_SAMPLES; i++)
+        x[i] = (sinew_real)trace->x[i / 3][i % 3];
+    sinew_tree_winding(f->tree, FILL_SAMPLES, x, w);
+    for (int a = 0; a < FILL_SAMPLES; a++)
+        trace->w[a] = (double)w[a];
+}
+
 /* Winding numbers of the samples from those of the tet's corners; the set of samples inside. */
-static uint64_t find_inside(const fill_pattern *pattern, const double w[4], fill_trace *trace)
+static uint64_t find_inside(const fill *f, const double w[4], fill_trace *trace)
 {
     uint64_t inside = 0;
     for (int a = 0; a < FILL_SAMPLES; a++) {
         trace->w[a] = trace->C[a];
         for (int v = 0; v < 4; v++)
-            trace->w[a] += pattern->weights[a][v] * (w[v] - trace->C[FILL_SAMPLES + v]);
-        inside |= (uint64_t)(fabs(trace->w[a]) > FILL_INSIDE) << a;
+            trace->w[a] += f->pattern.weights[a][v] * (w[v] - trace->C[FILL_SAMPLES + v]);
     }
+    if (!f->surface.closed && !corners_agree(w, trace))
+        ask_samples(f, trace);
+    for (int a = 0; a < FILL_SAMPLES; a++)
+        inside |= (uint64_t)(fabs(trace->w[a]) > FILL_INSIDE) << a;
     return inside;
 }
 
@@ -343,15 +367,19 @@ static double wall_behind(const view *v, const double centre[3], const double no
     return fabs((double)winding) > FILL_INSIDE ? (double)hit.t : 0;
 }
 
-/* m3 of walls that no sample hit. */
-static double thin_volume(const view *v)
+/* m3 of the walls in the tet that are thin enough for rays. `only`: -1 where something else bounds the inside. */
+static double thin_volume(const view *v, bool only)
 {
     double volume = 0;
     for (int64_t i = 0; i < v->near_count; i++) {
         double centre[3], normal[3];
         const double area = area_in_tet(v, v->near[i], centre, normal);
-        if (area > 0)
-            volume += area / 2 * (wall_behind(v, centre, normal, 1) + wall_behind(v, centre, normal, -1));
+        if (!(area > 0))
+            continue;
+        const double thick = wall_behind(v, centre, normal, 1) + wall_behind(v, centre, normal, -1);
+        if (only && thick == 0)
+            return -1;
+        volume += area / 2 * thick;
     }
     return volume;
 }
@@ -370,10 +398,22 @@ static void keep_parts(view *v, int64_t t)
     }
 }
 
+/* Samples in a row may all hit a thin wall, or all miss it: where nothing but a wall is in the tet, rays measure it. */
+static void measure_wall(const view *v, int64_t t)
+{
+    fill_tets *tets = &v->scratch->f->tets;
+    const double a = v->f->lattice.cell;
+    if (v->count != 1 || v->near_count == 0 || __builtin_popcountll(v->parts[0]) > FILL_SAMPLES / 2)
+        return;
+    const double volume = thin_volume(v, true) / (a * a * a / 12);
+    if (volume > 0)
+        tets->fraction[t][0] = (float)fmax(FILL_LEAST, fmin(volume, 1));
+}
+
 static void keep_thin(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
-    const double a = v->f->lattice.cell, volume = thin_volume(v) / (a * a * a / 12);
+    const double a = v->f->lattice.cell, volume = thin_volume(v, false) / (a * a * a / 12);
     tets->part_count[t] = volume > 0;
     tets->fraction[t][0] = (float)fmax(FILL_LEAST, fmin(volume, 1.0 / FILL_SAMPLES));
 }
@@ -390,7 +430,7 @@ uint64_t sinew_fill_look(const fill *f, int64_t t, fill_trace *trace)
     }
     sinew_fill_trace(&f->surface, &f->pattern, (const double(*)[3])tet, f->tets.near + f->tets.first[t],
                      f->tets.first[t + 1] - f->tets.first[t], trace);
-    return find_inside(&f->pattern, w, trace);
+    return find_inside(f, w, trace);
 }
 
 static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
@@ -412,6 +452,9 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
         join_patched(&v);
     scratch->capped += v.count > FILL_PARTS_MAX;
     keep_parts(&v, t);
+    measure_wall(&v, t);
+    for (uint64_t rest = inside; rest; rest &= rest - 1)
+        scratch->most = fmax(scratch->most, fabs(v.trace.w[__builtin_ctzll(rest)]));
 }
 
 typedef struct sample_work {
@@ -426,6 +469,7 @@ static void sample_range(const void *context, int32_t member, int32_t first, int
         if (f->tets.sampled[t]) {
             sample_tet(f, scratch, t);
         } else {
+            scratch->most = fmax(scratch->most, 1);
             scratch->f->tets.part_count[t] = 1;
             scratch->f->tets.part[t][0] = ~0ull;
             scratch->f->tets.fraction[t][0] = 1;
@@ -452,8 +496,10 @@ sinew_status sinew_fill_sample(fill *f)
         scratch[m] = (fill_scratch){.f = f, .patch = patches + m * most, .bounds = bounds + m * most};
     if (good)
         sinew_tasks_for(f->thread_count, (int32_t)f->tets.count, FILL_BLOCK, sample_range, &(sample_work){scratch});
-    for (size_t m = 0; good && m < members; m++)
+    for (size_t m = 0; good && m < members; m++) {
         f->capped += scratch[m].capped;
+        f->most = fmax(f->most, scratch[m].most);
+    }
     sinew_release(&f->allocator, scratch);
     sinew_release(&f->allocator, patches);
     sinew_release(&f->allocator, bounds);

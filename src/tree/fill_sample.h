@@ -21,6 +21,7 @@ typedef struct fill_scratch {
     int32_t *patch;   /* [most triangles of a tet] */
     uint64_t *bounds; /* [most triangles of a tet] parts that a patch bounds */
     int64_t capped;
+    double most; /* largest absolute winding number of a sample */
 } fill_scratch;
 
 /* Everything but w. */

@@ -375,7 +375,7 @@ static sinew_mesh *write_mesh(splitter *s)
 {
     int32_t tet_count;
     const int32_t vertex_count = number_vertices(s, &tet_count);
-    if (tet_count == 0) {
+    if (tet_count == 0 || (!s->f->surface.closed && s->f->most < FILL_ENCLOSED)) {
         sinew_fail(s->f->error, SINEW_ERROR_DATA,
                    "nothing inside: a surface of %d triangles with %d open edges encloses nothing that %d cells find; "
                    "close it, or use more cells",

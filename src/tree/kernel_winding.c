@@ -24,22 +24,19 @@ static inline box8 box8_sqrt(box8 a)
 #endif
 }
 
-/* 4 pi w of all children. */
+/* 4 pi w of all children. Powers are those of a unit vector: those of r may overflow. */
 static inline box8 far_angles(const sinew_tree_moments *m, const box8 r[3], box8 r2)
 {
-    const box8 inverse = 1 / r2, xy = r[0] * r[1];
-    const box8 xx = r[0] * r[0], yy = r[1] * r[1], zz = r[2] * r[2];
-    box8 first = box8_set(0), second, third;
-    for (int k = 0; k < 3; k++)
-        first += box8_load(m->normal[k]) * r[k];
-    second = box8_load(m->second[0]) * xx + box8_load(m->second[1]) * yy + box8_load(m->second[2]) * zz;
-    second += box8_load(m->second[3]) * xy + box8_load(m->second[4]) * (r[1] * r[2]) +
-              box8_load(m->second[5]) * (r[2] * r[0]);
-    third = xx * (box8_load(m->third[0]) * r[0] + box8_load(m->third[3]) * r[1] + box8_load(m->third[4]) * r[2]);
-    third += yy * (box8_load(m->third[1]) * r[1] + box8_load(m->third[5]) * r[0] + box8_load(m->third[6]) * r[2]);
-    third += zz * (box8_load(m->third[2]) * r[2] + box8_load(m->third[7]) * r[0] + box8_load(m->third[8]) * r[1]);
-    third += box8_load(m->third[9]) * (xy * r[2]);
-    return inverse * box8_sqrt(inverse) * (first + inverse * (second + inverse * third));
+    const box8 inverse = 1 / box8_sqrt(r2), x = r[0] * inverse, y = r[1] * inverse, z = r[2] * inverse;
+    const box8 first = box8_load(m->normal[0]) * x + box8_load(m->normal[1]) * y + box8_load(m->normal[2]) * z;
+    box8 second = x * (box8_load(m->second[0]) * x + box8_load(m->second[3]) * y);
+    second += y * (box8_load(m->second[1]) * y + box8_load(m->second[4]) * z);
+    second += z * (box8_load(m->second[2]) * z + box8_load(m->second[5]) * x);
+    box8 third = x * x * (box8_load(m->third[0]) * x + box8_load(m->third[3]) * y + box8_load(m->third[4]) * z);
+    third += y * y * (box8_load(m->third[1]) * y + box8_load(m->third[5]) * x + box8_load(m->third[6]) * z);
+    third += z * z * (box8_load(m->third[2]) * z + box8_load(m->third[7]) * x + box8_load(m->third[8]) * y);
+    third += box8_load(m->third[9]) * (x * y * z);
+    return inverse * inverse * (first + inverse * (second + inverse * third));
 }
 
 static double dot(const double a[3], const double b[3])

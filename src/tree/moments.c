@@ -124,7 +124,8 @@ static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t 
         radius2 += reach * reach;
         m->normal[k][child] = (float)g->normal[k];
     }
-    m->limit[child] = (float)(SINEW_TREE_BETA * SINEW_TREE_BETA * radius2 * (1 + 1e-6));
+    /* Nor is anything far whose distance has no square. */
+    m->limit[child] = (float)fmax(SINEW_TREE_BETA * SINEW_TREE_BETA * radius2 * (1 + 1e-6), 1e-30);
     set_second(g, c, second);
     set_third(g, c, third);
     for (int i = 0; i < 6; i++)

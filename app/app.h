@@ -68,6 +68,9 @@ bool sinew_read_integer(const char *command, const char *what, const char *text,
 bool sinew_read_number(const char *command, const char *what, const char *text, double minimum, double maximum,
                        double *value);
 
+/* "1280x720", pixels of a picture that memory holds. */
+bool sinew_read_size(const char *command, const char *text, int32_t *width, int32_t *height);
+
 /* ---- Scenes on disk (find.c) ---------------------------------------------------------------- */
 
 /* The path of a scene given as a path or as a name in one of the scene folders. False when there is none. */

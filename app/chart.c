@@ -239,6 +239,13 @@ static void add_mark(pen *p, double x, double y)
     over_box(p->map, &(box){x - 3, y - 3, x + 3, y + 3}, true);
 }
 
+/* A curve that swings to and fro is long, but its marks would lie on each other. */
+static bool apart_from_last_mark(const pen *p, double x, double y)
+{
+    const int32_t last = p->mark_count - 1;
+    return last < 0 || hypot(x - p->mark_x[last], y - p->mark_y[last]) >= MARK_SPACING / 2.0;
+}
+
 static void move_pen(pen *p, double x, double y)
 {
     /* Far above or below the plot is as good as just above or below. */
@@ -248,7 +255,7 @@ static void move_pen(pen *p, double x, double y)
         p->length += fabs(x - p->x) + fmin(fabs(y - p->y), MARK_SPACING);
         take_segment(p->map, p->x, p->y, x, y);
     }
-    if (p->spacing == 0 || p->length >= p->marked) {
+    if (p->spacing == 0 || (p->length >= p->marked && apart_from_last_mark(p, x, y))) {
         add_mark(p, x, y);
         p->marked = p->length + p->spacing;
     }

@@ -28,6 +28,7 @@ static const sinew_option options[] = {
     {"tolerance", "R", "on the relative residual, ends a solver early; 0 runs all iterations", false},
     {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
     {"out", "DIR", "folder of the results; out/compare-<scene> unless given", false},
+    {"size", "WxH", "pixels of each picture in the report; 400x300 unless given", false},
     {"set", "KEY=VALUE", "in place of what the scene says, e.g. time_step=1e-3", true},
     {"quiet", NULL, "says nothing unless something is wrong", false},
     {"help", NULL, "this text", false},
@@ -85,9 +86,13 @@ static bool read_numbers(compare *m)
     const char *iterations = sinew_option_text(&m->arguments, "iterations");
     const char *steps = sinew_option_text(&m->arguments, "steps");
     const char *tolerance = sinew_option_text(&m->arguments, "tolerance");
+    const char *size = sinew_option_text(&m->arguments, "size");
     int64_t iteration_count = 100, step_count = 1;
     double number = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
-    if ((iterations && !sinew_read_integer(command, "--iterations", iterations, 1, 1000000, &iteration_count)) ||
+    m->c.picture_width = 400;
+    m->c.picture_height = 300;
+    if ((size && !sinew_read_size(command, size, &m->c.picture_width, &m->c.picture_height)) ||
+        (iterations && !sinew_read_integer(command, "--iterations", iterations, 1, 1000000, &iteration_count)) ||
         (steps && !sinew_read_integer(command, "--steps", steps, 1, 10000, &step_count)) ||
         (tolerance && !sinew_read_number(command, "--tolerance", tolerance, 0, 1, &number)))
         return false;

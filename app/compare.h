@@ -51,8 +51,9 @@ typedef struct sinew_refusal {
 typedef struct sinew_comparison {
     sinew_scene *scene;
     sinew_world *world;
-    char *command_line; /* as a shell takes it */
-    int32_t iterations; /* at most, of those whose word does not say it */
+    char *command_line;                    /* as a shell takes it */
+    int32_t picture_width, picture_height; /* pixels of each shape in the report */
+    int32_t iterations;                    /* at most, of those whose word does not say it */
     sinew_contender contenders[SINEW_CONTENDER_MAX];
     int32_t contender_count;
     sinew_refusal refusals[SINEW_SOLVER_COUNT];

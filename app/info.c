@@ -230,6 +230,7 @@ static const struct topic {
 } topics[] = {
     {"solvers", "which solver takes which energy, and their parameters", print_solvers},
     {"energies", "parameters with units, ranges and defaults", print_energies},
+    {"formats", "caches that a run can write, and their fields", sinew_info_formats},
     {"scenes", "scenes at hand, with what to look for", print_scenes},
     {"schema", "JSON Schema of scene files", print_schema},
 };

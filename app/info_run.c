@@ -3,6 +3,7 @@
  * info_run.c: `sinew info run DIR`: summary.json of a run for a person, of a run under way as of its last checkpoint.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "info_run.h"
 #include "metrics.h"
@@ -86,14 +87,29 @@ static void print_steps(const sinew_run_statistics *s)
     print_inverted(s);
 }
 
+/* Finished or not. The list of a run also names what it may write, as arrays of fields that the scene may not have. */
+static bool is_there(const char *directory, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (access(path, F_OK) == 0)
+        return true;
+    snprintf(path, sizeof path, "%s/%s.partial", directory, name);
+    return access(path, F_OK) == 0;
+}
+
 static void print_files(const json_t *summary, const char *directory)
 {
     const json_t *files = json_object_get(summary, "files");
+    const char *comma = "";
     printf("files      in %s:", directory);
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *file = json_array_get(files, i);
         const char *name = json_string_value(file);
-        printf("%s ", i ? "," : "");
+        if (name && !is_there(directory, name))
+            continue;
+        printf("%s ", comma);
+        comma = ",";
         if (name)
             printf("%s", name);
         else

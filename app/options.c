@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 
@@ -178,5 +179,30 @@ bool sinew_read_number(const char *command, const char *what, const char *text, 
         return false;
     }
     *value = number;
+    return true;
+}
+
+bool sinew_read_size(const char *command, const char *text, int32_t *width, int32_t *height)
+{
+    enum {
+        SIDE_MAX = 32768
+    };
+    /* Bytes that drawing takes for each pixel, roughly: light, normals, depths and their copies while noise goes. */
+    const double pixel_cost = 160;
+    long long w, h;
+    char end;
+    if (sscanf(text, "%lldx%lld%c", &w, &h, &end) != 2 || w < 1 || h < 1 || w > SIDE_MAX || h > SIDE_MAX) {
+        sinew_usage_error(command, "--size: \"%s\" is not WIDTHxHEIGHT, both from 1 to %d pixels", text, SIDE_MAX);
+        return false;
+    }
+    const double needed = pixel_cost * (double)w * (double)h;
+    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (needed > 0.7 * memory) {
+        sinew_usage_error(command, "--size %s: drawing takes about %.1f GB and the machine has %.1f GB; lower it", text,
+                          needed / 1e9, memory / 1e9);
+        return false;
+    }
+    *width = (int32_t)w;
+    *height = (int32_t)h;
     return true;
 }

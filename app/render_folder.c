@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "render.h"
+#include "shell.h"
 
 static const char command[] = "render";
 
@@ -129,17 +130,9 @@ static int64_t count_shown(const sinew_world *world, bool *skinned)
 /* A body whose vertices are the points of the cache, and which rides on itself so that its materials stay. */
 static bool add_shell(sinew_render *r, const sinew_skin *skin, const sinew_mesh *mesh)
 {
-    const int32_t count = sinew_mesh_vertex_count(mesh);
-    sinew_body_def def = sinew_default_body_def();
-    sinew_real *masses = malloc(((size_t)count + 1) * sizeof *masses);
-    for (int32_t i = 0; masses && i < count; i++)
-        masses[i] = 1; /* nothing moves by itself here */
-    def.mesh = mesh;
-    def.masses = masses;
-    const sinew_body body = masses ? sinew_world_add_body(r->shell, &def, &r->error) : (sinew_body){.index = -1};
+    const sinew_body body = sinew_add_shell(r->shell, mesh, &r->error);
     sinew_ride_def ride = sinew_default_ride_def();
     ride.skin = skin;
-    free(masses);
     return body.index >= 0 && (!skin || sinew_body_set_skin(r->shell, body, &ride, &r->error) == SINEW_OK);
 }
 

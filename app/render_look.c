@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "render.h"
 
@@ -14,7 +13,6 @@ static const char command[] = "render";
 static const double degree = 3.14159265358979323846 / 180;
 
 enum {
-    SIDE_MAX = 32768, /* pixels */
     SAMPLE_MAX = 65536
 };
 
@@ -243,37 +241,13 @@ static bool read_cut(const char *text, sinew_look *look)
 
 /* ---- Size and samples -------------------------------------------------------------------------- */
 
-/* Bytes that drawing takes for each pixel, roughly: light, normals, depths and their copies while noise is removed. */
-static const double pixel_cost = 160;
-
-static bool read_size(const char *text, sinew_look *look)
-{
-    long long width, height;
-    char end;
-    if (!text)
-        return true;
-    if (sscanf(text, "%lldx%lld%c", &width, &height, &end) != 2 || width < 1 || height < 1 || width > SIDE_MAX ||
-        height > SIDE_MAX) {
-        sinew_usage_error(command, "--size: \"%s\" is not WIDTHxHEIGHT, both from 1 to %d pixels", text, SIDE_MAX);
-        return false;
-    }
-    const double needed = pixel_cost * (double)width * (double)height;
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (needed > 0.7 * memory) {
-        sinew_usage_error(command, "--size %s: drawing takes about %.1f GB and the machine has %.1f GB; lower it", text,
-                          needed / 1e9, memory / 1e9);
-        return false;
-    }
-    look->picture.width = (int32_t)width;
-    look->picture.height = (int32_t)height;
-    return true;
-}
-
 static bool read_counts(const sinew_arguments *a, sinew_look *look)
 {
     const char *samples = sinew_option_text(a, "samples"), *threads = sinew_option_text(a, "threads");
+    const char *size = sinew_option_text(a, "size");
     int64_t sample_count = look->picture.samples, thread_count = look->picture.thread_count;
-    if ((samples && !sinew_read_integer(command, "--samples", samples, 1, SAMPLE_MAX, &sample_count)) ||
+    if ((size && !sinew_read_size(command, size, &look->picture.width, &look->picture.height)) ||
+        (samples && !sinew_read_integer(command, "--samples", samples, 1, SAMPLE_MAX, &sample_count)) ||
         (threads && !sinew_read_integer(command, "--threads", threads, 0, 1024, &thread_count)))
         return false;
     look->picture.samples = (int32_t)sample_count;
@@ -312,5 +286,5 @@ bool sinew_look_read(const sinew_arguments *a, const sinew_scene *scene, sinew_l
     return read_colour(sinew_scene_get_view(scene).colour, look) && read_colour(sinew_option_text(a, "colour"), look) &&
            read_range(sinew_option_text(a, "range"), look) && read_ground(sinew_option_text(a, "ground"), look) &&
            read_cut(sinew_option_text(a, "cut"), look) && read_camera(sinew_option_text(a, "camera"), look) &&
-           read_size(sinew_option_text(a, "size"), look) && read_counts(a, look);
+           read_counts(a, look);
 }

@@ -13,10 +13,8 @@
 #include "report.h"
 
 enum {
-    WIDTH = 560,
-    HEIGHT = 420,
-    SAMPLES = 24, /* a small picture, and noise is removed */
-    DECADES = 3   /* of the colour bar */
+    SAMPLES = 8, /* of a small picture whose noise is removed */
+    DECADES = 3  /* of the colour bar */
 };
 
 typedef struct gallery {
@@ -106,8 +104,8 @@ static sinew_status draw_shape(gallery *g, int32_t contender, sinew_image *image
         return SINEW_ERROR_MEMORY;
     if (contender == SINEW_REFERENCE)
         sinew_survey_add(&g->survey, snapshot);
-    def.width = WIDTH;
-    def.height = HEIGHT;
+    def.width = g->r->c->picture_width;
+    def.height = g->r->c->picture_height;
     def.samples = SAMPLES;
     def.legend = false;
     def.low = 0;
@@ -151,7 +149,7 @@ static bool put_shape(gallery *g, int32_t contender)
         fprintf(stream,
                 "<img style=\"display:block;width:100%%;height:auto;border-radius:8px\" alt=\"shape by %s\" "
                 "width=\"%d\" height=\"%d\" src=\"",
-                label, WIDTH, HEIGHT);
+                label, image.width, image.height);
         good = sinew_put_data_uri(stream, &image);
         fputs("\">\n", stream);
     } else {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "info_run.h"
 #include "run.h"
 
 static const char command[] = "run";
@@ -207,6 +208,25 @@ static void print_named(const char *pattern, const char *name)
             putchar(*c);
         }
     }
+}
+
+int sinew_info_formats(void)
+{
+    printf("caches, by sinew run SCENE --format LIST\n");
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
+        printf("  %-6s ", sinew_cache_format_name((sinew_cache_format)format));
+        print_named(open_with[format], "NAME");
+        printf("\n");
+    }
+    printf("\nfields that vtu and npy hold, by --fields LIST\n");
+    for (int i = 0; i < SINEW_FIELD_COUNT; i++) {
+        const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)i);
+        const char *unit = i == SINEW_FIELD_ENERGY ? "J/m3" : info->unit;
+        printf("  %-12s %d %s a %-9s %-5s %s\n", info->name, (int)info->component_count,
+               info->component_count > 1 ? "numbers" : "number ", info->of_elements ? "tet" : "particle", unit,
+               info->summary);
+    }
+    return SINEW_EXIT_DONE;
 }
 
 void sinew_run_print_formats(const sinew_run *r)

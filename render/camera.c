@@ -18,7 +18,7 @@
 
 sinew_camera sinew_default_camera(void)
 {
-    return (sinew_camera){.azimuth = 0.6, .elevation = 0.3, .distance = 1.1, .angle = 0.6};
+    return (sinew_camera){.azimuth = 0.6, .elevation = 0.3, .distance = 1.15, .angle = 0.6};
 }
 
 static double dot(const double *a, const double *b)

@@ -92,7 +92,7 @@ static sinew_status measure_bodies(drawing *d, const sinew_surface *surface)
 /* ---- Paints ---------------------------------------------------------------------------------- */
 
 /* The back of cloth is a paler shade of its front: enough to tell the sides apart. */
-static vec3 back_of(vec3 front)
+vec3 drawing_back(vec3 front)
 {
     const float grey = vec_luminance(front);
     return vec_mix(vec_scale(front, 0.75f), vec(grey, grey, grey), 0.45f);
@@ -103,7 +103,7 @@ static void paint_bodies(drawing *d)
     const bool by_value = d->field.at_particle != NULL;
     for (int32_t i = 0; i < d->body_count; i++) {
         const vec3 front = body_colour(i), lighter = vec_mix(front, vec(0.9f, 0.9f, 0.9f), 0.3f);
-        d->bodies[i].skin_paint = shape_add_paint(d->shape, (shape_paint){front, back_of(front), by_value, false});
+        d->bodies[i].skin_paint = shape_add_paint(d->shape, (shape_paint){front, drawing_back(front), by_value, false});
         d->bodies[i].cut_paint = shape_add_paint(d->shape, (shape_paint){lighter, lighter, by_value, true});
     }
 }
@@ -146,6 +146,8 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
         const drawn_body *body = &d->bodies[surface->bodies[first].index];
         while (last < surface->triangle_count && surface->bodies[last].index == body->id.index)
             last++;
+        if (drawing_has_skin(d, body))
+            continue;
         if (d->def->cut && sinew_mesh_tet_count(sinew_body_mesh(d->world, body->id)) > 0)
             status = draw_cut_body(d, body);
         else
@@ -170,7 +172,7 @@ static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
             d->left_out++;
             continue;
         }
-        if (is_cut(d, ends, 2))
+        if (is_cut(d, ends, 2) || drawing_has_skin(d, body))
             continue;
         double place[2][3];
         memcpy(place[0], drawing_point(d, ends[0]), sizeof place[0]);
@@ -213,6 +215,9 @@ sinew_status draw_bodies(drawing *d)
     }
     if (status == SINEW_OK)
         status = draw_edges(d, &surface);
+    for (int32_t i = 0; i < d->body_count && status == SINEW_OK; i++)
+        if (drawing_has_skin(d, &d->bodies[i]))
+            status = draw_skin(d, &d->bodies[i]);
     free(surface.triangles);
     free(surface.bodies);
     free(surface.edges);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * draw_marks.c: what holds and joins bodies: pins and vertices that position energies pull are small balls, pairs and
- * edges between bodies thin tubes.
+ * edges between bodies thin tubes. On a body with a skin the balls sit on the skin.
  */
 #include "draw_world.h"
 
 #include <stdlib.h>
 
 #include "fail.h"
+#include "sinew/skin.h"
 
 /* Pins are dark, softly held vertices paler; joints have a warm dark red. */
 static const shape_paint pin_paint = {{0.06f, 0.065f, 0.075f}, {0.06f, 0.065f, 0.075f}, false, false};
@@ -21,9 +22,10 @@ static double ball_radius(const drawn_body *body)
     return fmax(by_size, 1.6 * body->tube);
 }
 
+/* A ball on a particle; particles under a skin are not seen, and have none. */
 static void draw_ball(drawing *d, int32_t particle, double scale, int32_t detail, int32_t paint)
 {
-    if (d->body_of[particle] < 0)
+    if (d->body_of[particle] < 0 || drawing_has_skin(d, &d->bodies[d->body_of[particle]]))
         return;
     if (!d->fine[particle]) {
         d->left_out++;
@@ -32,6 +34,40 @@ static void draw_ball(drawing *d, int32_t particle, double scale, int32_t detail
     const double *at = drawing_point(d, particle), centre[3] = {at[0], at[1], at[2]};
     if (!drawing_cuts(d, centre))
         shape_add_ball(d->shape, centre, scale * ball_radius(&d->bodies[d->body_of[particle]]), NAN, detail, paint);
+}
+
+/* Balls on vertices of skins that follow pinned particles only. */
+static void pin_skin(drawing *d, const drawn_body *body, const uint8_t *pinned, int32_t paint)
+{
+    const int32_t *follows = sinew_body_skin_vertices(d->world, body->id);
+    const sinew_real *weights = sinew_body_skin_weights(d->world, body->id);
+    const int32_t count = sinew_skin_vertex_count(sinew_body_skin(d->world, body->id)), detail = shape_detail(count);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        double at[3] = {0, 0, 0};
+        bool held = true;
+        for (size_t k = 4 * i; k < 4 * i + 4; k++) {
+            const int32_t particle = body->first + follows[k];
+            held = held && (weights[k] == 0 || (pinned[particle] && d->fine[particle]));
+            for (int c = 0; c < 3 && weights[k] != 0; c++)
+                at[c] += (double)weights[k] * drawing_point(d, particle)[c];
+        }
+        if (held && !drawing_cuts(d, at))
+            shape_add_ball(d->shape, at, ball_radius(body), NAN, detail, paint);
+    }
+}
+
+static sinew_status pin_skins(drawing *d, const int32_t *particles, int32_t count, int32_t paint)
+{
+    uint8_t *pinned = calloc((size_t)d->particle_count + 1, 1);
+    if (!pinned)
+        return picture_fail_memory(d->error, "the pins of a snapshot");
+    for (int32_t i = 0; i < count; i++)
+        pinned[particles[i]] = 1;
+    for (int32_t i = 0; i < d->body_count; i++)
+        if (drawing_has_skin(d, &d->bodies[i]))
+            pin_skin(d, &d->bodies[i], pinned, paint);
+    free(pinned);
+    return SINEW_OK;
 }
 
 static sinew_status draw_pins(drawing *d)
@@ -44,8 +80,9 @@ static sinew_status draw_pins(drawing *d)
     const int32_t paint = count > 0 ? shape_add_paint(d->shape, pin_paint) : 0, detail = shape_detail(count);
     for (int32_t i = 0; i < count; i++)
         draw_ball(d, particles[i], 1, detail, paint);
+    const sinew_status status = count > 0 ? pin_skins(d, particles, count, paint) : SINEW_OK;
     free(particles);
-    return SINEW_OK;
+    return status;
 }
 
 /* ---- Energies -------------------------------------------------------------------------------- */

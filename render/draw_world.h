@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw_world.h: for the files that turn a world into a shape (snapshot.c, draw_bodies.c, draw_cut.c, draw_marks.c):
- * what they share.
+ * draw_world.h: for the files that turn a world into a shape (snapshot.c, draw_bodies.c, draw_skin.c, draw_cut.c,
+ * draw_marks.c): what they share.
  */
 #ifndef SINEW_RENDER_DRAW_WORLD_H
 #define SINEW_RENDER_DRAW_WORLD_H
@@ -41,8 +41,14 @@ float drawing_value(const drawing *d, int32_t particle);
 /* A triangle over vertices of the shape, left out where it cannot be drawn or has no area: then -1. */
 int32_t drawing_add_triangle(drawing *d, const int32_t corners[3], int32_t paint);
 
+/* The colour of the back of a surface. */
+vec3 drawing_back(vec3 front);
+
 /* Surfaces and edges of bodies; measures them too. */
 sinew_status draw_bodies(drawing *d);
+/* Whether a body's skin is drawn in place of its surface and edges; draws it. */
+bool drawing_has_skin(const drawing *d, const drawn_body *body);
+sinew_status draw_skin(drawing *d, const drawn_body *body);
 /* The tets of a body that the cut leaves: their outside as it is drawn without a cut, and faces that the cut shows. */
 sinew_status draw_cut_body(drawing *d, const drawn_body *body);
 /* Pins, targets of position energies, pairs and edges between bodies. */

@@ -42,6 +42,19 @@ static void append(png_structp png, png_bytep data, png_size_t size)
     bytes->size += size;
 }
 
+/* libpng would print; a picture that fails says so by its status. */
+static void fail_quietly(png_structp png, png_const_charp text)
+{
+    (void)text;
+    png_longjmp(png, 1);
+}
+
+static void ignore(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
 static void no_flush(png_structp png)
 {
     (void)png;
@@ -70,7 +83,7 @@ sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes,
         return picture_fail(error, SINEW_ERROR_USAGE,
                             "sinew_image_encode needs an image and places for bytes and size");
     png_bytes made = {0};
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, fail_quietly, ignore);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     const bool done = info && encode(png, info, image, &made);
     png_destroy_write_struct(&png, &info);

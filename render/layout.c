@@ -61,10 +61,20 @@ static void place_frame(layout *at, const sinew_panel *panels, int32_t count, do
         at->frame = (picture_frame){0, 0, at->width, at->height};
 }
 
+double layout_text(const sinew_picture_def *def)
+{
+    return fmax(8, 0.0225 * def->height);
+}
+
+double layout_ticks(const sinew_picture_def *def)
+{
+    return (0.5 * def->height / layout_text(def) - 3.2) / 1.7;
+}
+
 layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int32_t count, const legend *l,
                    text_font *font)
 {
-    layout at = {.text = fmax(8, 0.0225 * def->height)};
+    layout at = {.text = layout_text(def)};
     at.margin = 1.1 * at.text;
     at.title_height = count_lines(def->title) > 0 ? 2.2 * title_size(&at) : 0;
     const double beside = l ? legend_width(l, font, at.text) + 2.2 * at.margin : 0;

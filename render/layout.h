@@ -20,6 +20,9 @@ typedef struct layout {
     double title_height; /* of the line above all panels, 0: none */
 } layout;
 
+/* Pixels an em of captions, and how many ticks a legend has room for, in a picture of that size. */
+double layout_text(const sinew_picture_def *def);
+double layout_ticks(const sinew_picture_def *def);
 /* legend: NULL when there is none. */
 layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int32_t count, const legend *l,
                    text_font *font);

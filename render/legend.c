@@ -14,11 +14,11 @@ static const uint8_t pale_ink[3] = {92, 98, 108};
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The largest of 1, 2, 5 times a power of ten that gives at least three steps. */
-static double round_step(double range)
+/* The smallest of 1, 2, 5 times a power of ten that divides the range into no more parts than that. */
+static double round_step(double range, double parts)
 {
-    const double most = range / 3, power = pow(10, floor(log10(most)));
-    return most >= 5 * power ? 5 * power : most >= 2 * power ? 2 * power : power;
+    const double least = range / parts, power = pow(10, floor(log10(least)));
+    return least <= power ? power : least <= 2 * power ? 2 * power : least <= 5 * power ? 5 * power : 10 * power;
 }
 
 static void choose_unit(legend *l, const char *unit, double largest)
@@ -39,7 +39,7 @@ static void choose_unit(legend *l, const char *unit, double largest)
     snprintf(l->unit, sizeof l->unit, "%s%s", prefix, unit);
 }
 
-legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest)
+legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double most)
 {
     legend l = {.colour = snapshot->colour, .class_count = snapshot->class_count};
     memcpy(l.label, snapshot->label, sizeof l.label);
@@ -47,7 +47,7 @@ legend legend_make(const sinew_snapshot *snapshot, double low, double high, doub
     l.low = low / l.factor;
     l.high = high / l.factor;
     l.highest = highest / l.factor;
-    l.step = round_step(l.high - l.low);
+    l.step = round_step(l.high - l.low, fmin(fmax(most, 2), 6));
     l.digits = l.step < 1 ? (int32_t)ceil(-log10(l.step) - 1e-9) : 0;
     return l;
 }

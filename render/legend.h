@@ -20,8 +20,8 @@ typedef struct legend {
     double factor;    /* units of the values in one of the legend's */
 } legend;
 
-/* The ticks of a range of values, low < high, in round numbers. */
-legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest);
+/* The ticks of a range of values, low < high, in round numbers, at most `most` or so of them. */
+legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double most);
 /* Pixels across that it takes at a size of text. */
 double legend_width(const legend *l, text_font *font, double size);
 /* Draws it with its upper left corner at (x, y), `height` pixels high. */

@@ -15,7 +15,6 @@
 #include "stage.h"
 
 #include "colour.h"
-#include "sample.h"
 
 /* White ground under sun and sky has light of about 1. */
 static const vec3 sun_light = {0.84f, 0.745f, 0.63f};
@@ -34,33 +33,16 @@ static vec3 open_sky(vec3 normal)
 
 /* ---- Directions ------------------------------------------------------------------------------ */
 
-/* Purposes of random numbers. */
-enum {
-    TO_SUN = 1,
-    TO_SKY,
-    TO_SUN_AGAIN,
-    TO_SKY_AGAIN
-};
-
-static void draw_square(stage_sample sample, uint32_t purpose, float out[2])
+void stage_sequences(uint32_t seed, sample_sequence sequences[SAMPLE_PURPOSES])
 {
-    sample_square(sample.index, hash_pair(sample.seed, purpose), out);
-}
-
-/* A point of the unit disc, evenly spread. */
-static void draw_disc(stage_sample sample, uint32_t purpose, float out[2])
-{
-    float square[2];
-    draw_square(sample, purpose, square);
-    const float radius = sqrtf(square[0]), angle = 6.2831853f * square[1];
-    out[0] = radius * cosf(angle);
-    out[1] = radius * sinf(angle);
+    for (uint32_t i = 0; i < SAMPLE_PURPOSES; i++)
+        sequences[i] = sample_sequence_of(hash_pair(seed, i));
 }
 
 static vec3 draw_sun(const stage *s, stage_sample sample, uint32_t purpose)
 {
     float disc[2];
-    draw_disc(sample, purpose, disc);
+    sample_disc(&sample.sequences[purpose], sample.index, disc);
     return vec_along(vec_along(s->sun, disc[0], s->sun_across[0]), disc[1], s->sun_across[1]);
 }
 
@@ -69,7 +51,7 @@ static vec3 draw_sky(const stage_hit *at, stage_sample sample, uint32_t purpose)
 {
     float disc[2];
     vec3 a, b;
-    draw_disc(sample, purpose, disc);
+    sample_disc(&sample.sequences[purpose], sample.index, disc);
     vec_frame(at->normal, &a, &b);
     const float up = sqrtf(fmaxf(0, 1 - disc[0] * disc[0] - disc[1] * disc[1]));
     const vec3 d = vec_along(vec_along(vec_scale(at->normal, up), disc[0], a), disc[1], b);
@@ -93,7 +75,7 @@ static float sample_sun(const stage *s, const stage_hit *at, stage_sample sample
     if (s->ground && to.y > 0 && start.y < s->ground_height)
         return 0;
     const sinew_ray ray = {{start.x, start.y, start.z}, {to.x, to.y, to.z}, 0, INFINITY};
-    return s->tree && sinew_tree_ray_any(s->tree, &ray) ? 0 : 1;
+    return stage_may_hit(s, start, to) && sinew_tree_ray_any(s->tree, &ray) ? 0 : 1;
 }
 
 static vec3 sun_on(const stage *s, vec3 normal, float part)
@@ -101,22 +83,27 @@ static vec3 sun_on(const stage *s, vec3 normal, float part)
     return vec_scale(sun_light, part * fmaxf(0, vec_dot(normal, s->sun)));
 }
 
+/* What comes along a ray to a surface that another one sees: the sky, or, taken as grey, what hides it. */
+static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
+{
+    const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;
+    const sinew_ray ray = {{start.x, start.y, start.z}, {direction.x, direction.y, direction.z}, 0, INFINITY};
+    if (stage_may_hit(s, start, direction) && sinew_tree_ray_any(s->tree, &ray))
+        return vec_scale(sky_middle, 0.5f);
+    return down ? vec_scale(open_sky(vec(0, 1, 0)), 0.8f) : sky_radiance(direction);
+}
+
 /* The light of a surface that another one sees: its sun and its sky, by one ray each. */
 static vec3 second_light(const stage *s, const stage_hit *at, stage_sample sample)
 {
-    const vec3 sun = sun_on(s, at->normal, sample_sun(s, at, sample, TO_SUN_AGAIN));
-    const vec3 direction = draw_sky(at, sample, TO_SKY_AGAIN);
-    stage_hit hit;
-    stage_trace(s, ray_start(s, at), direction, &hit);
-    if (hit.paint == STAGE_SKY)
-        return vec_add(sun, sky_radiance(direction));
-    return vec_add(sun, vec_times(hit.colour, open_sky(hit.normal)));
+    const vec3 sun = sun_on(s, at->normal, sample_sun(s, at, sample, SAMPLE_SUN_AGAIN));
+    return vec_add(sun, second_sky(s, ray_start(s, at), draw_sky(at, sample, SAMPLE_SKY_AGAIN)));
 }
 
 stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample sample)
 {
-    stage_light light = {.sun = sample_sun(s, at, sample, TO_SUN), .other = {0, 0, 0}};
-    const vec3 direction = draw_sky(at, sample, TO_SKY);
+    stage_light light = {.sun = sample_sun(s, at, sample, SAMPLE_SUN), .other = {0, 0, 0}};
+    const vec3 direction = draw_sky(at, sample, SAMPLE_SKY);
     stage_hit hit;
     stage_trace(s, ray_start(s, at), direction, &hit);
     if (hit.paint == STAGE_SKY)

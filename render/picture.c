@@ -209,7 +209,7 @@ sinew_status sinew_picture_draw(const sinew_picture_def *def, const sinew_survey
     const sinew_snapshot *first = panels[0].snapshot;
     find_range(def, survey, first->colour, &own.low, &own.high);
     text_font *font = text_open(image->notes, sizeof image->notes);
-    const legend made = legend_make(first, own.low, own.high, survey->highest);
+    const legend made = legend_make(first, own.low, own.high, survey->highest, layout_ticks(def));
     const legend *l = def->legend && first->colour != SINEW_COLOUR_BODY ? &made : NULL;
     const layout at = layout_make(def, panels, panel_count, l, font);
     picture_work work = {&own, survey, panels, panel_count, &at, NULL, image, progress, context};

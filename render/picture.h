@@ -82,7 +82,7 @@ typedef struct sinew_camera {
     double eye[3], target[3];
     double azimuth;   /* radians about y from +z towards +x; fitted. Default 0.6 */
     double elevation; /* radians above the horizon; fitted. Default 0.3 */
-    double distance;  /* times the distance that just fits all. Default 1.1 */
+    double distance;  /* times the distance that just fits all. Default 1.15 */
     double angle;     /* radians, vertical field of view of the frame. Default 0.6 */
 } sinew_camera;
 sinew_camera sinew_default_camera(void);

@@ -39,26 +39,26 @@ static inline uint32_t hash_pair(uint32_t a, uint32_t b)
     return hash_mixed(a ^ hash_mixed(b + 0x9e3779b9u));
 }
 
-/* Flips each bit depending on those above it. */
-static inline uint32_t owen_scrambled(uint32_t x, uint32_t seed)
+/* Flips each bit depending on those below it: Owen's scrambling of a number whose bits are reversed. */
+static inline uint32_t scrambled_reversed(uint32_t x, uint32_t seed)
 {
-    x = bits_reversed(x);
     x += seed;
     x ^= x * 0x6c50b47cu;
     x ^= x * 0xb82f1e52u;
     x ^= x * 0xc7afe638u;
     x ^= x * 0x8d22f6e6u;
-    return bits_reversed(x);
+    return x;
 }
 
-/* The second coordinate of Sobol's sequence; the first is the reversed index. */
-static inline uint32_t sobol_second(uint32_t index)
+/* The second coordinate of Sobol's sequence, its bits reversed: the index times Pascal's triangle modulo 2, which is a
+ * product of five steps. The first coordinate, reversed, is the index itself. */
+static inline uint32_t sobol_second_reversed(uint32_t index)
 {
-    uint32_t result = 0;
-    for (uint32_t direction = 0x80000000u; index; index >>= 1, direction ^= direction >> 1)
-        if (index & 1)
-            result ^= direction;
-    return result;
+    index ^= index >> 1 & 0x55555555u;
+    index ^= index >> 2 & 0x33333333u;
+    index ^= index >> 4 & 0x0f0f0f0fu;
+    index ^= index >> 8 & 0x00ff00ffu;
+    return index ^ index >> 16;
 }
 
 /* Interleaves the low 16 bits of x and y. */
@@ -74,14 +74,48 @@ static inline uint32_t curve_index(uint32_t x, uint32_t y)
     return bits[0] | bits[1] << 1;
 }
 
-/* The index-th point of a scrambled sequence in the unit square. */
-static inline void sample_square(uint32_t index, uint32_t seed, float out[2])
+/* One scrambled sequence of points in the unit square. */
+typedef struct sample_sequence {
+    uint32_t shuffle, first, second; /* seeds of the order and of both coordinates */
+} sample_sequence;
+
+static inline sample_sequence sample_sequence_of(uint32_t seed)
 {
-    const uint32_t shuffled = owen_scrambled(index, hash_pair(seed, 0));
-    const uint32_t a = owen_scrambled(bits_reversed(shuffled), hash_pair(seed, 1));
-    const uint32_t b = owen_scrambled(sobol_second(shuffled), hash_pair(seed, 2));
+    return (sample_sequence){hash_pair(seed, 0), hash_pair(seed, 1), hash_pair(seed, 2)};
+}
+
+static inline void sample_square(const sample_sequence *s, uint32_t index, float out[2])
+{
+    const uint32_t shuffled = bits_reversed(scrambled_reversed(bits_reversed(index), s->shuffle));
+    const uint32_t a = bits_reversed(scrambled_reversed(shuffled, s->first));
+    const uint32_t b = bits_reversed(scrambled_reversed(sobol_second_reversed(shuffled), s->second));
     out[0] = (float)(a >> 8) * SAMPLE_SCALE;
     out[1] = (float)(b >> 8) * SAMPLE_SCALE;
+}
+
+/* sin and cos of pi/2 x, |x| <= 1, to 4e-6: the same bits whatever the C library. */
+static inline float sine_quarter(float x)
+{
+    const float y = x * x;
+    return x * (1.5707963f + y * (-0.6459641f + y * (0.0796926f + y * (-0.0046818f + y * 0.00016044f))));
+}
+
+/* A point of the unit disc, evenly spread: equal areas of the square go to equal areas of the disc, and neighbours to
+ * neighbours (P. Shirley and K. Chiu, 1997). */
+static inline void sample_disc(const sample_sequence *s, uint32_t index, float out[2])
+{
+    float square[2];
+    sample_square(s, index, square);
+    const float x = 2 * square[0] - 1, y = 2 * square[1] - 1, ax = x < 0 ? -x : x, ay = y < 0 ? -y : y;
+    if (ax > ay) {
+        const float part = 0.5f * y / x;
+        out[0] = x * sine_quarter(1 - (part < 0 ? -part : part));
+        out[1] = x * sine_quarter(part);
+    } else {
+        const float part = ay > 0 ? 0.5f * x / y : 0;
+        out[0] = y * sine_quarter(part);
+        out[1] = y * sine_quarter(1 - (part < 0 ? -part : part));
+    }
 }
 
 #endif

@@ -63,6 +63,10 @@ static sinew_status make_tree(const sinew_picture_def *def, stage *s, sinew_erro
         return picture_fail_memory(error, "a picture");
     for (size_t i = 0; i < count; i++)
         s->points[i] = (sinew_real)(made->points[i] - s->origin[i % 3]);
+    for (size_t c = 0; c < 3; c++) {
+        s->box[c] = (float)(s->snapshot->bounds[c] - s->origin[c]) - s->nudge;
+        s->box[3 + c] = (float)(s->snapshot->bounds[3 + c] - s->origin[c]) + s->nudge;
+    }
     sinew_tree_def tree = sinew_default_tree_def();
     tree.vertex_count = made->vertex_count;
     tree.positions = s->points;
@@ -133,35 +137,74 @@ static vec3 stage_corner(const stage *s, int32_t cell, int corner)
     return vec((float)p[0], (float)p[1], (float)p[2]);
 }
 
+/* The point of the curved surface over a place of a triangle: above it where the corners' tangent planes are. */
+static vec3 leaving_point(const stage *s, const stage_hit *hit, float side)
+{
+    const float weights[3] = {1 - hit->u - hit->v, hit->u, hit->v};
+    vec3 leave = hit->point;
+    for (int i = 0; i < 3; i++) {
+        const vec3 n = vec_scale(vec_from(s->snapshot->shape.normals + 9 * (size_t)hit->cell + 3 * i), side);
+        const float below = vec_dot(vec_sub(hit->point, stage_corner(s, hit->cell, i)), n);
+        if (below < 0)
+            leave = vec_along(leave, -below * weights[i], n);
+    }
+    return leave;
+}
+
 static void fill_hit(const stage *s, vec3 direction, const sinew_ray_hit *found, stage_hit *hit)
 {
     const shape *made = &s->snapshot->shape;
-    const float u = (float)found->u, v = (float)found->v, weights[3] = {1 - u - v, u, v};
-    vec3 corner[3], normal[3];
+    hit->cell = found->cell;
+    hit->u = (float)found->u;
+    hit->v = (float)found->v;
+    const float weights[3] = {1 - hit->u - hit->v, hit->u, hit->v};
+    vec3 corner[3];
     hit->point = hit->normal = vec(0, 0, 0);
     for (int i = 0; i < 3; i++) {
         corner[i] = stage_corner(s, found->cell, i);
-        normal[i] = vec_from(made->normals + 9 * (size_t)found->cell + 3 * i);
         hit->point = vec_along(hit->point, weights[i], corner[i]);
-        hit->normal = vec_along(hit->normal, weights[i], normal[i]);
+        hit->normal = vec_along(hit->normal, weights[i], vec_from(made->normals + 9 * (size_t)found->cell + 3 * i));
     }
     hit->face = vec_unit(vec_cross(vec_sub(corner[1], corner[0]), vec_sub(corner[2], corner[0])));
     hit->normal = vec_unit(hit->normal);
-    const bool from_behind = vec_dot(hit->face, direction) > 0;
-    if (from_behind) {
-        hit->face = vec_scale(hit->face, -1);
-        hit->normal = vec_scale(hit->normal, -1);
-    }
-    hit->leave = hit->point;
-    for (int i = 0; i < 3; i++) {
-        const vec3 n = vec_scale(normal[i], from_behind ? -1.0f : 1.0f);
-        const float below = vec_dot(vec_sub(hit->point, corner[i]), n);
-        if (below < 0)
-            hit->leave = vec_along(hit->leave, -below * weights[i], n);
-    }
-    hit->colour = hit_colour(s, found->cell, weights, from_behind);
+    const float side = vec_dot(hit->face, direction) > 0 ? -1.0f : 1.0f;
+    hit->face = vec_scale(hit->face, side);
+    hit->normal = vec_scale(hit->normal, side);
+    hit->leave = leaving_point(s, hit, side);
+    hit->colour = hit_colour(s, found->cell, weights, side < 0);
     hit->paint = made->paints[found->cell];
     hit->t = (float)found->t;
+}
+
+/* How far along (du, dv) a place of a triangle stays in it, at most 1. */
+static float stay_inside(float u, float v, float du, float dv)
+{
+    const float weights[3] = {1 - u - v, u, v}, ways[3] = {-du - dv, du, dv};
+    float part = 1;
+    for (int i = 0; i < 3; i++)
+        if (weights[i] + part * ways[i] < 0)
+            part = fmaxf(0, -weights[i] / ways[i]);
+    return part;
+}
+
+stage_hit stage_moved(const stage *s, const stage_hit *at, vec3 shift)
+{
+    stage_hit moved = *at;
+    float part = 1;
+    if (at->paint >= 0) {
+        const vec3 a = stage_corner(s, at->cell, 0), b = vec_sub(stage_corner(s, at->cell, 1), a),
+                   c = vec_sub(stage_corner(s, at->cell, 2), a);
+        const float bb = vec_dot(b, b), bc = vec_dot(b, c), cc = vec_dot(c, c), sb = vec_dot(shift, b),
+                    sc = vec_dot(shift, c), scale = bb * cc - bc * bc;
+        const float du = scale > 0 ? (cc * sb - bc * sc) / scale : 0, dv = scale > 0 ? (bb * sc - bc * sb) / scale : 0;
+        part = stay_inside(at->u, at->v, du, dv);
+        moved.u += part * du;
+        moved.v += part * dv;
+    }
+    moved.point = vec_along(at->point, part, shift);
+    const vec3 n = at->paint >= 0 ? vec_from(s->snapshot->shape.normals + 9 * (size_t)at->cell) : at->face;
+    moved.leave = at->paint >= 0 ? leaving_point(s, &moved, vec_dot(n, at->normal) < 0 ? -1.0f : 1.0f) : moved.point;
+    return moved;
 }
 
 static void fill_ground(const stage *s, vec3 origin, vec3 direction, float t, stage_hit *hit)
@@ -175,6 +218,20 @@ static void fill_ground(const stage *s, vec3 origin, vec3 direction, float t, st
     hit->colour = vec(0.80f, 0.80f, 0.80f);
 }
 
+bool stage_may_hit(const stage *s, vec3 origin, vec3 direction)
+{
+    const float o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
+    float from = 0, to = INFINITY;
+    for (int c = 0; c < 3; c++) {
+        /* Along an axis that the ray does not move on, 0 times infinity is not a number: then it may hit. */
+        const float scale = 1 / d[c], a = (s->box[c] - o[c]) * scale, b = (s->box[3 + c] - o[c]) * scale;
+        const float near = a < b ? a : b, far = a < b ? b : a;
+        from = near > from ? near : from;
+        to = far < to ? far : to;
+    }
+    return s->tree && !(from > to);
+}
+
 void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit)
 {
     const float height = s->ground_height - origin.y;
@@ -182,7 +239,7 @@ void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit)
     const float limit = down ? height / direction.y : INFINITY;
     const sinew_ray ray = {{origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z}, 0, limit};
     sinew_ray_hit found;
-    if (s->tree && sinew_tree_ray(s->tree, &ray, &found)) {
+    if (stage_may_hit(s, origin, direction) && sinew_tree_ray(s->tree, &ray, &found)) {
         fill_hit(s, direction, &found, hit);
     } else if (down) {
         fill_ground(s, origin, direction, limit, hit);

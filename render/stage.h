@@ -7,6 +7,7 @@
 #ifndef SINEW_RENDER_STAGE_H
 #define SINEW_RENDER_STAGE_H
 
+#include "sample.h"
 #include "shape.h"
 
 #define STAGE_RAMP 512
@@ -15,6 +16,7 @@ typedef struct stage {
     const sinew_snapshot *snapshot;
     sinew_tree *tree;   /* NULL: there are no triangles */
     sinew_real *points; /* [3 * vertex_count] m, from the origin */
+    float box[6];       /* m, around the triangles, a little larger: rays that miss it need not ask the tree */
     double origin[3];   /* m: middle of the survey, from which everything inside is counted */
     float size;         /* m: diagonal of the survey's bounds */
     float nudge;        /* m: how far rays begin from the surface that they leave */
@@ -29,6 +31,8 @@ typedef struct stage {
 /* What a ray hits. */
 typedef struct stage_hit {
     int32_t paint; /* of the triangle; STAGE_GROUND, STAGE_SKY */
+    int32_t cell;  /* the triangle */
+    float u, v;    /* place in it */
     float t;
     vec3 point;
     vec3 leave;  /* on the smooth surface that the triangle stands for: rays begin here */
@@ -48,17 +52,32 @@ typedef struct stage_light {
     vec3 other; /* light of the sky that is hidden (negative) and light from surfaces (positive) */
 } stage_light;
 
-/* Random numbers: of which sample, for which purpose. */
+/* Purposes of random numbers: each has a sequence of its own. */
+enum {
+    SAMPLE_PLACE, /* within the pixel */
+    SAMPLE_SUN,
+    SAMPLE_SKY,
+    SAMPLE_SUN_AGAIN, /* from the surface that is seen */
+    SAMPLE_SKY_AGAIN,
+    SAMPLE_PURPOSES
+};
+
 typedef struct stage_sample {
-    uint32_t index; /* of the point in its sequence */
-    uint32_t seed;
+    uint32_t index;                   /* of the point in its sequence */
+    const sample_sequence *sequences; /* [SAMPLE_PURPOSES] */
 } stage_sample;
+
+void stage_sequences(uint32_t seed, sample_sequence sequences[SAMPLE_PURPOSES]);
 
 sinew_status stage_make(const sinew_picture_def *def, const sinew_survey *survey, const sinew_snapshot *snapshot,
                         stage *s, sinew_error *error);
 void stage_free(stage *s);
 
+/* Whether a ray comes near the triangles. */
+bool stage_may_hit(const stage *s, vec3 origin, vec3 direction);
 void stage_trace(const stage *s, vec3 origin, vec3 direction, stage_hit *hit);
+/* The hit moved along its surface by `shift`, as far as the triangle goes: beyond it the surface may rise. */
+stage_hit stage_moved(const stage *s, const stage_hit *at, vec3 shift);
 /* One sample of the light on a surface. */
 stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample sample);
 /* Radiance towards the eye, `view` being the unit direction from it, of a surface under that light; of the sky. */

@@ -68,8 +68,24 @@ static bool run_passes(view *v)
            run_pass(v, view_resolve_rows, v->height, 0.1);
 }
 
+/* The lens in single precision, from the stage's origin. */
+static void set_lens(view *v)
+{
+    const lens *l = v->lens;
+    const double *origin = v->stage->origin;
+    const float pixel = (float)(1 / l->scale);
+    double corner[3];
+    lens_direction(l, 0, 0, corner);
+    v->corner = vec_from_double(corner);
+    v->eye = vec((float)(l->eye[0] - origin[0]), (float)(l->eye[1] - origin[1]), (float)(l->eye[2] - origin[2]));
+    v->forward = vec_from_double(l->forward);
+    v->across = vec_scale(vec_from_double(l->right), pixel);
+    v->down = vec_scale(vec_from_double(l->up), -pixel);
+}
+
 sinew_status view_draw(view *v, sinew_error *error)
 {
+    set_lens(v);
     const size_t pixels = (size_t)v->width * (size_t)v->height;
     v->centres = malloc(pixels * sizeof *v->centres);
     v->corners = malloc((size_t)(v->width + 1) * (size_t)(v->height + 1) * sizeof *v->corners);

@@ -33,6 +33,8 @@ typedef struct view_light {
 typedef struct view {
     const stage *stage;
     const lens *lens;
+    vec3 eye, forward, across, down; /* m from the stage's origin; unit; one pixel to the right, one down */
+    vec3 corner;                     /* direction of the panel's upper left corner */
     int32_t width, height;
     int32_t samples; /* paths a pixel; 0: by noise */
     int32_t thread_count;
@@ -66,7 +68,6 @@ void view_resolve_rows(const view *v, int64_t first, int64_t last);
 /* Whether two rays of the eye see the same smooth piece of surface; reach: m between them. */
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
-vec3 view_eye(const view *v);
 view_pixel view_pixel_of(const stage_hit *hit);
 /* The distance on a plane across the view at the point's depth that is one pixel wide. */
 float view_footprint(const view *v, vec3 point);

@@ -32,7 +32,8 @@ typedef struct filter_sums {
     float other_weight, other_variance;
 } filter_sums;
 
-/* Adds a neighbour of the kernel's weight; scales: one over three standard deviations of sun and other. */
+/* Adds a neighbour of the kernel's weight; scales: one over the differences of sun and of other that are too
+ * large. */
 static void add_tap(filter_sums *f, const view_light *p, const view_light *q, float weight, const float scales[2])
 {
     const float sun = weight * bump((q->sun - p->sun) * scales[0]);
@@ -52,7 +53,10 @@ static void filter_pixel(const view *v, int32_t x, int32_t y, view_light *out)
     const view_pixel *own = &v->centres[at];
     const view_light *p = &v->light[at];
     const float plane = 1 / (4 * (float)v->step * view_footprint(v, own->point));
-    const float scales[2] = {1 / (4 * sqrtf(p->sun_variance) + 1e-6f), 1 / (4 * sqrtf(p->other_variance) + 1e-6f)};
+    /* Sky and bounced light have no sharp edges: the first pass takes them as they come, so that single pixels whose
+     * few samples were unlucky do not pass for edges. */
+    const float scales[2] = {1 / (4 * sqrtf(p->sun_variance) + 1e-6f),
+                             v->step == 1 ? 0 : 1 / (4 * sqrtf(p->other_variance) + 0.002f)};
     filter_sums f = {0};
     for (int32_t j = -2; j <= 2; j++)
         for (int32_t i = -2; i <= 2; i++) {

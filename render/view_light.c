@@ -5,29 +5,20 @@
  * Samples are taken at the surface that the middle of the pixel sees, moved about within the pixel along the surface's
  * plane, so that edges of shadows come out smooth. Pixels take points of one sequence, four at a time (sample.h).
  */
-#include "sample.h"
 #include "view.h"
 
 /* Samples that are taken at once. */
 #define ROUND 4
 /* At most so many when the noise decides. */
-#define MOST 24
+#define MOST 12
 /* The filter averages about so many pixels where light is even: measured on noise of known size. */
 #define FILTER_GAIN 14
 /* The standard deviation of the light of a pixel, white paper having 1, at which more samples are not worth it. */
-#define NOISE_TARGET 0.01f
+#define NOISE_TARGET 0.015f
 
 vec3 view_direction(const view *v, float x, float y)
 {
-    double direction[3];
-    lens_direction(v->lens, (double)x, (double)y, direction);
-    return vec_from_double(direction);
-}
-
-vec3 view_eye(const view *v)
-{
-    const double *eye = v->lens->eye, *origin = v->stage->origin;
-    return vec((float)(eye[0] - origin[0]), (float)(eye[1] - origin[1]), (float)(eye[2] - origin[2]));
+    return vec_along(vec_along(v->corner, x, v->across), y, v->down);
 }
 
 view_pixel view_pixel_of(const stage_hit *hit)
@@ -37,30 +28,30 @@ view_pixel view_pixel_of(const stage_hit *hit)
 
 float view_footprint(const view *v, vec3 point)
 {
-    const vec3 way = vec_sub(point, view_eye(v));
-    return vec_dot(way, vec_from_double(v->lens->forward)) / (float)v->lens->scale;
+    return vec_dot(vec_sub(point, v->eye), v->forward) / (float)v->lens->scale;
 }
 
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample)
 {
     float offset[2];
-    sample_square(sample.index, hash_pair(sample.seed, 0), offset);
-    const vec3 eye = view_eye(v), direction = view_direction(v, x - 0.5f + offset[0], y - 0.5f + offset[1]);
+    sample_square(&sample.sequences[SAMPLE_PLACE], sample.index, offset);
+    const vec3 eye = v->eye, direction = view_direction(v, x - 0.5f + offset[0], y - 0.5f + offset[1]);
     const float along = vec_dot(direction, at->face), t = vec_dot(vec_sub(at->point, eye), at->face) / along;
-    stage_hit moved = *at;
     /* Where the surface is seen at a grazing angle a pixel is too long on it to be moved in. */
-    if (fabsf(along) > 0.02f * vec_length(direction)) {
-        const vec3 shift = vec_sub(vec_along(eye, t, direction), at->point);
-        moved.leave = vec_add(moved.leave, shift);
-    }
+    if (fabsf(along) < 0.02f * vec_length(direction))
+        return stage_sample_light(v->stage, at, sample);
+    const stage_hit moved = stage_moved(v->stage, at, vec_sub(vec_along(eye, t, direction), at->point));
     return stage_sample_light(v->stage, &moved, sample);
 }
 
 static void add_round(const view *v, const stage_hit *hit, int32_t x, int32_t y, uint32_t round, int32_t count,
                       view_sums *sums)
 {
+    const uint32_t first = ROUND * curve_index((uint32_t)x, (uint32_t)y);
+    sample_sequence sequences[SAMPLE_PURPOSES];
+    stage_sequences(round, sequences);
     for (int32_t k = 0; k < count; k++) {
-        const stage_sample sample = {ROUND * curve_index((uint32_t)x, (uint32_t)y) + (uint32_t)k, hash_mixed(round)};
+        const stage_sample sample = {first + (uint32_t)k, sequences};
         const stage_light light = view_sample(v, hit, (float)x + 0.5f, (float)y + 0.5f, sample);
         const float luminance = vec_luminance(light.other);
         sums->count += 1;
@@ -72,7 +63,7 @@ static void add_round(const view *v, const stage_hit *hit, int32_t x, int32_t y,
 
 static void trace_centre(const view *v, int32_t x, int32_t y, stage_hit *hit)
 {
-    stage_trace(v->stage, view_eye(v), view_direction(v, (float)x + 0.5f, (float)y + 0.5f), hit);
+    stage_trace(v->stage, v->eye, view_direction(v, (float)x + 0.5f, (float)y + 0.5f), hit);
 }
 
 void view_first_rows(const view *v, int64_t first, int64_t last)
@@ -81,7 +72,7 @@ void view_first_rows(const view *v, int64_t first, int64_t last)
     for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
         for (int32_t x = 0; x <= v->width; x++) {
             stage_hit hit;
-            stage_trace(v->stage, view_eye(v), view_direction(v, (float)x, (float)y), &hit);
+            stage_trace(v->stage, v->eye, view_direction(v, (float)x, (float)y), &hit);
             v->corners[(size_t)y * ((size_t)v->width + 1) + (size_t)x] = view_pixel_of(&hit);
             if (x == v->width || y == v->height)
                 continue;

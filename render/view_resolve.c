@@ -7,7 +7,6 @@
  * them sees that surface, it samples light of its own. So edges are smooth, and light is computed once a pixel.
  */
 #include "colour.h"
-#include "sample.h"
 #include "view.h"
 
 /* Rays for a pixel on an edge. */
@@ -75,8 +74,10 @@ static bool borrow_light(const view *v, const view_pixel *seen, float x, float y
 static stage_light own_light(const view *v, const stage_hit *hit, float x, float y, uint32_t seed)
 {
     stage_light sum = {0};
+    sample_sequence sequences[SAMPLE_PURPOSES];
+    stage_sequences(seed, sequences);
     for (uint32_t k = 0; k < LONE_SAMPLES; k++) {
-        const stage_light light = view_sample(v, hit, x, y, (stage_sample){k, seed});
+        const stage_light light = view_sample(v, hit, x, y, (stage_sample){k, sequences});
         sum.sun += light.sun / LONE_SAMPLES;
         sum.other = vec_along(sum.other, 1.0f / LONE_SAMPLES, light.other);
     }
@@ -87,13 +88,14 @@ static vec3 edge_colour(const view *v, int32_t px, int32_t py)
 {
     vec3 sum = {0, 0, 0};
     const uint32_t seed = hash_pair((uint32_t)px, (uint32_t)py);
+    const sample_sequence places = sample_sequence_of(seed);
     for (uint32_t k = 0; k < EDGE_RAYS; k++) {
         float offset[2];
-        sample_square(k, seed, offset);
+        sample_square(&places, k, offset);
         const float x = (float)px + offset[0], y = (float)py + offset[1];
         const vec3 direction = view_direction(v, x, y);
         stage_hit hit;
-        stage_trace(v->stage, view_eye(v), direction, &hit);
+        stage_trace(v->stage, v->eye, direction, &hit);
         const view_pixel seen = view_pixel_of(&hit);
         stage_light light = {0};
         if (hit.paint != STAGE_SKY && !borrow_light(v, &seen, x, y, &light))

@@ -242,4 +242,19 @@ static inline bool same_results(const char *one, const char *two)
     return same;
 }
 
+static inline void go(const char *words, int status)
+{
+    outcome o = sinew(words);
+    expect(&o, status, words);
+}
+
+/* The one line on standard error says `part`. */
+static inline void refuse(const char *words, const char *part)
+{
+    outcome o = sinew(words);
+    expect(&o, 2, words);
+    if (!strstr(o.err, part) || count_lines(o.err) != 1)
+        fail_msg("sinew %s says %s, expected %s", words, o.err, part);
+}
+
 #endif

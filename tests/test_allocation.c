@@ -48,7 +48,7 @@ static void failed(outcome *result, sinew_status status, const char *text)
 }
 
 /* One frame in every format. */
-static sinew_status write_caches(const sinew_world *world, sinew_error *error)
+static sinew_status write_caches(sinew_world *world, sinew_error *error)
 {
     for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
         sinew_cache_def def = sinew_default_cache_def();

@@ -48,7 +48,7 @@ static void test_wrong_command_lines(void **state)
         {"run twist --frames 1 --frames 2", "--frames is given twice"},
         {"run twist --tolerance nan", "--tolerance: \"nan\" is not a number"},
         {"run twist --solver newtn", "--solver: unknown solver \"newtn\"; did you mean \"newton\"?"},
-        {"run twist --format vtk", "--format: unknown format \"vtk\"; known are pc2, obj"},
+        {"run twist --format vtk", "--format: unknown format \"vtk\"; did you mean \"vtu\"?"},
         {"run twist --quiet=1", "--quiet takes no value"},
         {"run twist -q", "unknown option -q"},
         {"run twist --set frames", "--set frames: expected KEY=VALUE"},

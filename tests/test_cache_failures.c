@@ -211,11 +211,10 @@ static void taken_name(void **state)
     const struct {
         sinew_cache_format format;
         const char *file;
-    } cases[] = {{SINEW_CACHE_PC2, "run.pc2"},
-                 {SINEW_CACHE_PC2, "run.obj"},
-                 {SINEW_CACHE_GLTF, "run.glb"},
-                 {SINEW_CACHE_CSV, "run.csv"},
-                 {SINEW_CACHE_VTU, "run.pvd"}};
+    } cases[] = {
+        {SINEW_CACHE_PC2, "run.pc2"},       {SINEW_CACHE_PC2, "run.obj"},      {SINEW_CACHE_GLTF, "run.glb"},
+        {SINEW_CACHE_CSV, "run.csv"},       {SINEW_CACHE_USDA, "run.usda"},    {SINEW_CACHE_NPY, "run.positions.npy"},
+        {SINEW_CACHE_NPY, "run.edges.npy"}, {SINEW_CACHE_NPY, "run.npy.json"}, {SINEW_CACHE_VTU, "run.pvd"}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const char *folder = fresh_folder(IN_SCRATCH("taken"));
         assert_int_equal(mkdir(path_of(folder, cases[c].file).text, 0777), 0);

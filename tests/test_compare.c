@@ -52,7 +52,7 @@ static int compare(const char *arguments)
 {
     char line[4096];
     snprintf(line, sizeof line,
-             "cd '%s' && SINEW_SCENES='%s/scenes' '%s' compare %s "
+             "cd '%s' && SINEW_SCENES='%s/scenes' '%s' compare %s --size 40x30 "
              ">printed.txt 2>complaint.txt",
              SINEW_TEST_DIR, SINEW_SOURCE_DIR, SINEW_COMMAND, arguments);
     int status = system(line);
@@ -345,12 +345,30 @@ static int count_of(const char *part)
     return count;
 }
 
+/* A report without the letters of its pictures, which may spell anything. */
+static void read_page(const char *name)
+{
+    static const char begin[] = "data:image/png;base64,";
+    read_text(name, page, sizeof page);
+    char *to = page;
+    for (const char *at = page; *at;) {
+        if (strncmp(at, begin, strlen(begin)) != 0) {
+            *to++ = *at++;
+            continue;
+        }
+        memmove(to, at, strlen(begin));
+        to += strlen(begin);
+        at += strcspn(at, "\"");
+    }
+    *to = '\0';
+}
+
 static void test_page_stands_alone(void **state)
 {
     (void)state;
     expect("strain.json --iterations 10 --steps 2 --threads 1 --out page --solvers newton,xpbd,xpbd:order=jacobi,pbd",
            0);
-    read_text("page/report.html", page, sizeof page);
+    read_page("page/report.html");
     static const char *const pairs[] = {"svg",    "table", "section", "figure", "main",
                                         "script", "style", "g",       "h2",     "ul"};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -362,17 +380,18 @@ static void test_page_stands_alone(void **state)
             fail_msg("<%s>: %d opened, %d closed", pairs[i], count_of(opening) + count_of(plain), count_of(closing));
     }
     /* Nothing is fetched: no address, no source, no import. */
-    static const char *const outside[] = {"http://", "https://", " src=", "@import", "url(", "<link"};
+    static const char *const outside[] = {"http://", "https://", "@import", "url(", "<link"};
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++)
         if (strstr(page, outside[i]))
             fail_msg("the page holds %s", outside[i]);
+    assert_int_equal(count_of(" src="), count_of(" src=\"data:image/png;base64,\""));
     /* Texts of the scene are escaped, numbers are numbers. */
     assert_non_null(strstr(page, "a &lt;b&gt; &amp; &quot;c&quot;"));
     assert_null(strstr(page, "nan"));
     assert_null(strstr(page, "inf "));
-    /* Each solver has its line in each of the eight plots and the one over steps, and two pictures. */
+    /* Each solver has its line in each of the eight plots and the one over steps, and a picture. */
     assert_int_equal(count_of("class=\"line\" data-s=\"1\""), 9);
-    assert_int_equal(count_of("aria-label=\"shape by xpbd:order=jacobi, view "), 2);
+    assert_int_equal(count_of("alt=\"shape by xpbd:order=jacobi\""), 1);
     assert_non_null(strstr(page, "sinew compare strain.json --iterations 10 --steps 2"));
 }
 
@@ -386,9 +405,9 @@ static void test_every_kind_of_body_is_drawn(void **state)
         snprintf(arguments, sizeof arguments, "%s --iterations 3 --threads 1 --out kinds --quiet", scenes[i]);
         expect(arguments, 0);
         assert_string_equal(printed, "");
-        read_text("kinds/report.html", page, sizeof page);
+        read_page("kinds/report.html");
         assert_int_equal(count_of("<svg "), count_of("</svg>"));
-        assert_true(count_of("<path color=") > 4);
+        assert_true(count_of("<img ") >= 2);
         json_decref(read_summary("kinds/summary.json"));
     }
     write_scene("rest.json", strain, "\"solver\": {\"name\": \"newton\"},");
@@ -412,9 +431,9 @@ static void test_solver_that_becomes_non_finite(void **state)
     assert_true(json_is_null(json_object_get(step, "relative_error")));
     assert_string_equal(json_string_value(json_array_get(json_object_get(step, "status"), 0)), "not_finite");
     json_decref(root);
-    read_text("wild/report.html", page, sizeof page);
+    read_page("wild/report.html");
     assert_non_null(strstr(page, "became non-finite: no shape"));
-    assert_int_equal(count_of("aria-label=\"shape by newton, view "), 2);
+    assert_int_equal(count_of("alt=\"shape by newton\""), 1);
     assert_null(strstr(page, "nan"));
     assert_null(strstr(page, "inf"));
     /* Without a reference there is nothing to compare with: its start is already torn. */
@@ -431,26 +450,10 @@ static void test_solver_that_blows_up_leaves_the_plots(void **state)
     write_scene("blown.json", "{\"energy\": \"strain\", \"stiffness\": 1e6}", "");
     expect("blown.json --solvers newton,pbd:stiffness=1 --set time_step=1e-5 --iterations 20 --threads 1 --out blown",
            0);
-    read_text("blown/report.html", page, sizeof page);
+    read_page("blown/report.html");
     assert_non_null(strstr(page, ">above: pbd"));
     assert_non_null(strstr(page, ">newton</text>"));
     assert_null(strstr(page, "nan"));
-}
-
-/* Many triangles: only those that are seen are drawn, and no more than 4000 a picture. */
-static void test_large_surfaces_stay_small_files(void **state)
-{
-    (void)state;
-    expect("hanging_cloth --set 'bodies.0.mesh.vertices=[64,64]' --solvers pbd --iterations 1 --threads 1 --out large",
-           0);
-    assert_true(read_text("large/report.html", page, sizeof page) < TEXT_MAX);
-    const char *picture = strstr(page, "aria-label=\"shape by pbd, view 1\"");
-    assert_non_null(picture);
-    const char *end = strstr(picture, "</svg>");
-    int triangles = 0;
-    for (const char *c = picture; c < end; c++)
-        triangles += *c == 'z' && c[1] != 'e';
-    assert_in_range(triangles, 1000, 4000);
 }
 
 /* ---- Wrong usage ----------------------------------------------------------------------------- */
@@ -548,7 +551,6 @@ int main(void)
         cmocka_unit_test(test_every_kind_of_body_is_drawn),
         cmocka_unit_test(test_solver_that_becomes_non_finite),
         cmocka_unit_test(test_solver_that_blows_up_leaves_the_plots),
-        cmocka_unit_test(test_large_surfaces_stay_small_files),
         cmocka_unit_test(test_wrong_command_lines),
         cmocka_unit_test(test_folders_that_cannot_be_written),
         cmocka_unit_test(test_what_is_printed),

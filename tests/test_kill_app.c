@@ -178,11 +178,24 @@ static void test_csv(void **state)
     kill_format("csv");
 }
 
+static void test_npy(void **state)
+{
+    (void)state;
+    kill_format("npy");
+}
+
+static void test_usda(void **state)
+{
+    (void)state;
+    kill_format("usda");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pc2),  cmocka_unit_test(test_obj), cmocka_unit_test(test_vtu),
-        cmocka_unit_test(test_gltf), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_gltf), cmocka_unit_test(test_csv), cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_usda),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,6 +234,35 @@ static void caches_that_do_not_fit(void **state)
     refused("bare " SMALL "--out fits.png", "holds no finished cache twist.npy, .csv, .vtu, .obj or .pc2");
 }
 
+/* A cache of a surface that rides on a body is shown, whichever format it has; fields of the body are not in it. */
+static void caches_of_riding_surfaces(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"csv", "pc2"};
+    for (int i = 0; i < 2; i++) {
+        char words[256];
+        snprintf(words, sizeof words,
+                 "run jelly --frames 1 --set solver.measure=residual --out ridden%d --quiet --format %s --overwrite", i,
+                 formats[i]);
+        outcome o = sinew(words);
+        if (o.status != 0 && o.status != 1)
+            expect(&o, 0, words);
+        snprintf(words, sizeof words, "ridden%d " SMALL "--camera 20,20 --colour speed --range 0:1 --out ridden%d.png",
+                 i, i);
+        render(words, 0);
+        snprintf(words, sizeof words, "ridden%d.png", i);
+        const double apart = difference("ridden0.png", words);
+        if (!(apart < 0.5))
+            fail_msg("%s: the picture is %g off", formats[i], apart);
+    }
+    refused("ridden0 " SMALL "--colour von_mises --out ridden.png", "holds the surfaces that ride on the bodies");
+    outcome o =
+        sinew("run jelly --frames 1 --set solver.measure=residual --out ridden4 --quiet --format npy --overwrite");
+    if (o.status != 0 && o.status != 1)
+        expect(&o, 0, "run jelly --format npy");
+    render("ridden4 " SMALL "--colour von_mises --out ridden.png", 0);
+}
+
 /* ---- Refusals ---------------------------------------------------------------------------------- */
 
 static void wrong_command_lines(void **state)
@@ -260,7 +289,7 @@ static void wrong_command_lines(void **state)
         {"twist --camera eye=0,0,1;target=0,0,1", "the same point"},
         {"twist --camera 10,95", "elevation must be from -89.9 to 89.9"},
         {"twist --camera eye=0,0,1;target=0,0,0;10,20", "both fitted and placed"},
-        {"twist --camera eye=1000,0,0;target=2000,0,0", "sees nothing"},
+        {"twist --frame 1 --camera eye=1000,0,0;target=2000,0,0", "sees nothing"},
         {"twist --cut w=1", "none of none, x=M"},
         {"twist --ground soft", "neither none, below nor a height"},
         {"twist --fps 0", "is not a number from 0.1"},
@@ -443,7 +472,7 @@ static void stopped_pictures_are_whole(void **state)
         int signal, status;
     } stops[] = {{SIGINT, 130}, {SIGTERM, 143}};
     for (int i = 0; i < 2; i++) {
-        pid_t child = start(SINEW_COMMAND, "render twist --size 320x240 --samples 64 --frame 0:100 --out stop.png", 0);
+        pid_t child = start(SINEW_COMMAND, "render twist --size 80x60 --samples 16 --frame 0:100 --out stop.png", 0);
         wait_for("stop.0001.png");
         kill(child, stops[i].signal);
         outcome o = finish(child);
@@ -465,7 +494,7 @@ static void stopped_films_are_whole(void **state)
     char text[1024];
     if (!has_ffmpeg())
         return;
-    pid_t child = start(SINEW_COMMAND, "render twist --size 320x240 --samples 64 --frame 0:100 --out stop.mp4", 0);
+    pid_t child = start(SINEW_COMMAND, "render twist --size 80x60 --samples 16 --frame 0:100 --out stop.mp4", 0);
     wait_for("stop.mp4.partial");
     /* The encoder opens its file with the first picture; give it some more. */
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
@@ -502,6 +531,7 @@ int main(void)
         cmocka_unit_test(scenes_say_how_they_look),
         cmocka_unit_test(caches_give_the_picture_of_the_scene),
         cmocka_unit_test(caches_that_do_not_fit),
+        cmocka_unit_test(caches_of_riding_surfaces),
         cmocka_unit_test(wrong_command_lines),
         cmocka_unit_test(other_files_stay),
         cmocka_unit_test(film_as_mp4),

@@ -10,7 +10,8 @@ static void test_run_writes_every_format(void **state)
 {
     (void)state;
     remove_files("all");
-    outcome o = sinew("run torus --threads 1 --frames 2 --out all --format pc2,obj --format vtu,gltf --format=csv");
+    outcome o =
+        sinew("run torus --threads 1 --frames 2 --out all --format pc2,obj --format vtu,gltf --format=csv,npy,usda");
     expect(&o, 0, "run torus");
     assert_string_equal(o.err, "");
     assert_int_equal(count_lines(o.out), 1);
@@ -28,9 +29,10 @@ static void test_run_writes_every_format(void **state)
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
         if (!strstr(o.out, said[i]))
             fail_msg("\"%s\" is not in: %s", said[i], o.out);
-    static const char *const files[] = {"torus.pc2",      "torus.obj",      "torus.0000.obj", "torus.0002.obj",
-                                        "torus.0000.vtu", "torus.0002.vtu", "torus.pvd",      "torus.glb",
-                                        "torus.csv",      "metrics.csv",    "state.bin",      "summary.json"};
+    static const char *const files[] = {
+        "torus.pc2",  "torus.obj",      "torus.0000.obj",      "torus.0002.obj",     "torus.0000.vtu", "torus.0002.vtu",
+        "torus.pvd",  "torus.glb",      "torus.csv",           "metrics.csv",        "state.bin",      "summary.json",
+        "torus.usda", "torus.npy.json", "torus.positions.npy", "torus.von_mises.npy"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char name[64];
         snprintf(name, sizeof name, "all/%s", files[i]);
@@ -101,28 +103,13 @@ static void test_metrics_by_step(void **state)
 
 /* ---- Going on -------------------------------------------------------------------------------- */
 
-static void go(const char *words, int status)
-{
-    outcome o = sinew(words);
-    expect(&o, status, words);
-}
-
-/* The one line on standard error says `part`. */
-static void refuse(const char *words, const char *part)
-{
-    outcome o = sinew(words);
-    expect(&o, 2, words);
-    if (!strstr(o.err, part) || count_lines(o.err) != 1)
-        fail_msg("sinew %s says %s, expected %s", words, o.err, part);
-}
-
 static void test_resume_goes_on_with_the_same_files(void **state)
 {
     (void)state;
     remove_files("whole");
     remove_files("half");
-    go("run twist --threads 1 --frames 6 --format pc2,obj,vtu,gltf,csv --record --out whole", 0);
-    go("run twist --threads 1 --frames 3 --format pc2,obj,vtu,gltf,csv --record --out half", 0);
+    go("run twist --threads 1 --frames 6 --format pc2,obj,vtu,gltf,csv,npy,usda --record --out whole", 0);
+    go("run twist --threads 1 --frames 3 --format pc2,obj,vtu,gltf,csv,npy,usda --record --out half", 0);
     go("run twist --threads 2 --frames 5 --record --resume half", 0);
     refuse("run twist --frames 6 --resume half", "was begun with --record; give it again");
     refuse("run twist --frames 6 --record --format vtu --resume half", "has other formats");
@@ -388,7 +375,7 @@ static void test_non_finite_is_said(void **state)
 static void test_full_disk_leaves_nothing(void **state)
 {
     (void)state;
-    static const char *const formats[] = {"pc2", "obj", "vtu", "gltf", "csv", "none"};
+    static const char *const formats[] = {"pc2", "obj", "vtu", "gltf", "csv", "npy", "usda", "none"};
     for (int i = 0; i < 6; i++) {
         char words[256];
         remove_files("full");

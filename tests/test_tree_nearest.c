@@ -5,6 +5,8 @@
  */
 #include <math.h>
 
+#undef SINEW_LANE_WIDTH
+#undef SINEW_LANE_SUFFIX
 #define SINEW_LANE_WIDTH  1
 #define SINEW_LANE_SUFFIX test
 #include "tree/leaf_nearest.h"
@@ -123,10 +125,100 @@ static void test_brute_force(void **state)
     assert_true(found > points / 2 && found < points);
 }
 
+/* ---- The leaf function ------------------------------------------------------------------------ */
+
+/* The distance by nested search in long double: |p - a - v ab - w ac| is convex, so thirds of the range can go. */
+static long double far_from(const sinew_real p[3], const sinew_real *const x[3], long double v, long double w)
+{
+    long double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const long double a = (long double)x[0][k];
+        const long double d = (long double)p[k] - a - v * ((long double)x[1][k] - a) - w * ((long double)x[2][k] - a);
+        sum += d * d;
+    }
+    return sqrtl(sum);
+}
+
+static long double search_w(const sinew_real p[3], const sinew_real *const x[3], long double v)
+{
+    long double low = 0, high = 1 - v;
+    for (int i = 0; i < 90; i++) {
+        const long double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        if (far_from(p, x, v, a) < far_from(p, x, v, b))
+            high = b;
+        else
+            low = a;
+    }
+    return far_from(p, x, v, low);
+}
+
+static long double search_distance(const sinew_real p[3], const sinew_real *const x[3])
+{
+    long double low = 0, high = 1;
+    for (int i = 0; i < 90; i++) {
+        const long double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        if (search_w(p, x, a) < search_w(p, x, b))
+            high = b;
+        else
+            low = a;
+    }
+    return search_w(p, x, low);
+}
+
+/* A triangle's place is as near as it gets, and is what its weights say. */
+static void check_place(const tree_case *c, const sinew_real p[3], const sinew_tree_place *place)
+{
+    const sinew_real *x[3];
+    double size = 0, sum = 0, away = 0;
+    for (int i = 0; i < 3; i++) {
+        x[i] = c->positions + 3 * (size_t)c->cells[3 * place->cell + i];
+        sum += (double)place->weights[i];
+        assert_true(place->weights[i] >= 0);
+        assert_int_equal(place->on >> i & 1, place->weights[i] > 0);
+    }
+    for (int k = 0; k < 3; k++) {
+        double at = 0;
+        for (int i = 0; i < 3; i++) {
+            at += (double)place->weights[i] * (double)x[i][k];
+            size = fmax(size, fmax(fabs((double)x[i][k]), fabs((double)p[k])));
+        }
+        assert_true(fabs(at - (double)place->point[k]) <= 8 * LANE_EPSILON * size);
+        away = hypot(away, (double)place->point[k] - (double)p[k]);
+    }
+    const double least = (double)search_distance(p, x), close = 64 * LANE_EPSILON * size;
+    assert_true(fabs(sum - 1) <= 4 * LANE_EPSILON);
+    assert_true(fabs(away - (double)place->distance) <= close);
+    if (!(fabs((double)place->distance - least) <= close))
+        fail_msg("distance %.9g, by search %.9g", (double)place->distance, least);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+#ifdef SINEW_SANITIZED
+    random_cases r = random_cases_begin("places", 40, 400);
+#else
+    random_cases r = random_cases_begin("places", 200, 4000);
+#endif
+    static const int kinds[] = {CASE_SOUP, CASE_SHARED, CASE_LATTICE, CASE_LARGE, CASE_SLIVERS, CASE_ONE_SPOT};
+    for (int32_t n = 0; n < r.count; n++) {
+        tree_case c = case_make(&r, kinds[n % 6], 3, 8);
+        sinew_tree *tree = case_tree(&c);
+        sinew_tree_place place;
+        sinew_real p[3];
+        case_point(&r, &c, p);
+        sinew_tree_nearest(tree, 1, p, NULL, &place);
+        check_place(&c, p, &place);
+        sinew_tree_destroy(tree);
+        case_release(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_brute_force),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

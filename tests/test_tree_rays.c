@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_rays.c: the first hit and any hit of rays against brute force over the same leaf function, that function
- * against exact cases, and rays against closed surfaces, which none must leave.
+ * test_tree_rays.c: the first hit and any hit of rays against brute force over the same leaf function, rays
+ * within closed surfaces, which none must leave, and triangles that are none.
  */
 #include <math.h>
 
+#undef SINEW_LANE_WIDTH
+#undef SINEW_LANE_SUFFIX
 #define SINEW_LANE_WIDTH  1
 #define SINEW_LANE_SUFFIX test
 #include "tree/leaf_ray.h"
@@ -117,10 +119,111 @@ static void test_brute_force(void **state)
     assert_true(hits > rays / 4 && hits < rays);
 }
 
+/* ---- Watertight ------------------------------------------------------------------------------- */
+
+/* A box of n x n x n, its sides cut into crooked cells with slivers: closed, corners shared by index. */
+static tree_case make_closed(random_cases *r, int32_t n)
+{
+    tree_case c = {.width = 3, .size = 1, .vertex_count = 6 * (n + 1) * (n + 1), .cell_count = 12 * n * n};
+    double ticks[3][64];
+    c.positions = malloc(3 * (size_t)c.vertex_count * sizeof *c.positions);
+    c.cells = malloc(3 * (size_t)c.cell_count * sizeof *c.cells);
+    assert_true(c.positions && c.cells && n < 64);
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i <= n; i++)
+            ticks[k][i] = i == 0   ? -1
+                          : i == n ? 1
+                                   : ticks[k][i - 1] + (1 - ticks[k][i - 1]) * random_between(r, 0, 0.3);
+    int32_t *cell = c.cells;
+    for (int32_t side = 0; side < 6; side++)
+        for (int32_t i = 0; i <= n; i++)
+            for (int32_t j = 0; j <= n; j++) {
+                const int a = side / 2, b = (a + 1) % 3, d = (a + 2) % 3;
+                const int32_t at = (side * (n + 1) + i) * (n + 1) + j;
+                double x[3];
+                x[a] = side % 2 ? 1 : -1;
+                x[b] = ticks[b][i];
+                x[d] = ticks[d][j];
+                case_set(&c, at, x[0], x[1], x[2]);
+                if (i == n || j == n)
+                    continue;
+                const int32_t quad[6] = {at, at + n + 1, at + n + 2, at, at + n + 2, at + 1};
+                memcpy(cell, quad, sizeof quad);
+                cell += 6;
+            }
+    return c;
+}
+
+/* No ray leaves a closed surface: through corners, along edges, turned and moved so that nothing is a round number. */
+static void test_watertight(void **state)
+{
+    (void)state;
+#ifdef SINEW_SANITIZED
+    random_cases r = random_cases_begin("watertight", 10, 100);
+#else
+    random_cases r = random_cases_begin("watertight", 100, 5000);
+#endif
+    for (int32_t n = 0; n < r.count; n++) {
+        tree_case c = make_closed(&r, 2 + random_index(&r, 12));
+        const double turn = random_between(&r, 0, 6.3), size = random_magnitude(&r, 1e-3, 1e3);
+        const double s = sin(turn), t = cos(turn);
+        for (int32_t i = 0; i < c.vertex_count && n % 3; i++) {
+            sinew_real *x = c.positions + 3 * (size_t)i;
+            const double y[3] = {(double)x[0], (double)x[1], (double)x[2]};
+            x[0] = (sinew_real)(size * (t * y[0] - s * y[1]));
+            x[1] = (sinew_real)(size * (s * y[0] + t * y[1]));
+            x[2] = (sinew_real)(size * (y[2] + 0.3 * y[0]));
+        }
+        sinew_tree *tree = case_tree(&c);
+        for (int i = 0; i < 400; i++) {
+            double x[3];
+            sinew_ray ray = {.from = 0, .to = INFINITY};
+            sinew_ray_hit hit;
+            case_point_on(&r, &c, x);
+            for (int k = 0; k < 3; k++) { /* the middle is inside, whatever the turn */
+                ray.origin[k] = (sinew_real)(random_index(&r, 2) ? 0 : 0.2 * x[k]);
+                ray.direction[k] = (sinew_real)x[k] - ray.origin[k];
+            }
+            if (!sinew_tree_ray(tree, &ray, &hit) || !sinew_tree_ray_any(tree, &ray))
+                fail_msg("a ray left a closed surface of %d triangles", c.cell_count);
+        }
+        sinew_tree_destroy(tree);
+        case_release(&c);
+    }
+}
+
+/* Triangles that are lines or points are never hit, nor in the way of others. */
+static void test_degenerate(void **state)
+{
+    (void)state;
+    const sinew_real positions[12] = {0, 0, 1, 1, 0, 1, 0, 1, 1, 0.5f, 0.5f, 1};
+    const int32_t cells[12] = {0, 0, 0, 0, 1, 1, 1, 2, 3, 0, 1, 2};
+    sinew_tree_def def = sinew_default_tree_def();
+    def.vertex_count = 4;
+    def.positions = positions;
+    def.cell_count = 4;
+    def.cells = cells;
+    sinew_tree *tree = sinew_tree_create(&def, NULL);
+    assert_non_null(tree);
+    const sinew_real targets[4][2] = {{0, 0}, {0.5f, 0}, {0.5f, 0.5f}, {0.25f, 0.25f}};
+    for (int i = 0; i < 4; i++) {
+        const sinew_ray ray = {{targets[i][0], targets[i][1], 0}, {0, 0, 2}, 0, INFINITY};
+        sinew_ray_hit hit;
+        assert_true(sinew_tree_ray(tree, &ray, &hit));
+        assert_int_equal(hit.cell, 3);
+        assert_true(hit.t == (sinew_real)0.5);
+        assert_true(fabs((double)hit.u - (double)targets[i][0]) < 1e-6);
+        assert_true(fabs((double)hit.v - (double)targets[i][1]) < 1e-6);
+    }
+    sinew_tree_destroy(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_brute_force),
+        cmocka_unit_test(test_watertight),
+        cmocka_unit_test(test_degenerate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,9 @@
  * sinew/tree.h: one tree of boxes over triangles, edges or points: what is nearest, near, overlapping, hit, inside.
  *
  * A tree copies what it is made of, and is read by any number of threads at once. Answers depend on the cells and the
- * question alone: not on the number of threads, not on how often the tree was refitted. Where several cells are
- * equally good, the lowest index wins. Degenerate cells (a triangle that is a line or a point) count as what they are.
+ * question alone: not on the number of threads, not on how often the tree was refitted (but for the last digits of
+ * winding numbers). Where several cells are equally good, the lowest index wins. Degenerate cells (a triangle that is a
+ * line or a point) count as what they are.
  *
  * Does not: hold tetrahedra (their surface is what is hit) or change its number of cells (make another one).
  */
@@ -27,7 +28,7 @@ typedef struct sinew_tree_def {
     int32_t cell_count;          /* >= 1 */
     int32_t width;               /* vertices of a cell: 3 triangles (default), 2 edges, 1 points */
     const int32_t *cells;        /* [width * cell_count], copied; NULL with width 1: every vertex */
-    bool winding;         /* triangles: keep what sinew_tree_winding() needs, some 25 bytes a triangle; default true */
+    bool winding;         /* triangles: keep what sinew_tree_winding() needs, some 50 bytes a triangle; default true */
     int32_t thread_count; /* that making, refitting and questions by the thousand may use; 0 (default): all */
 } sinew_tree_def;
 
@@ -90,7 +91,8 @@ SINEW_API bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray);
 /* ---- Inside (triangles) -------------------------------------------------------------------- */
 
 /* The generalised winding number of each of `points` [3 * count]: 1 inside a closed outward surface, 0 outside, in
- * between near holes; doubled where a surface is there twice. Far parts are expanded (to an accuracy of about 1e-3). */
+ * between near holes; doubled where a surface is there twice. Far parts are expanded: errors are 3e-4 on
+ * average and 2e-3 at worst (docs/tree.md). Needs def.winding. */
 SINEW_API void sinew_tree_winding(const sinew_tree *tree, int64_t count, const sinew_real *points,
                                   sinew_real *windings);
 

@@ -135,6 +135,7 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
 /* As many digits as bring back the same bits, and a point in every locale. Returns the length. */
 int sinew_cache_number(char *text, sinew_real value);
 int sinew_cache_number_float(char *text, float value);
+int sinew_cache_number_digits(char *text, double value, int digits); /* so many, for what need not come back */
 
 /* Little-endian, on any machine. */
 void sinew_cache_store32(unsigned char *bytes, uint32_t value);

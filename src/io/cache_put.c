@@ -141,7 +141,7 @@ sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error 
     return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? refuse(writer, error) : SINEW_OK;
 }
 
-static int put_digits(char *text, double value, int digits)
+int sinew_cache_number_digits(char *text, double value, int digits)
 {
     char raw[SINEW_CACHE_NUMBER];
     snprintf(raw, sizeof raw, "%.*g", digits, value);
@@ -159,12 +159,13 @@ static int put_digits(char *text, double value, int digits)
 
 int sinew_cache_number(char *text, sinew_real value)
 {
-    return put_digits(text, (double)value, sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG);
+    return sinew_cache_number_digits(text, (double)value,
+                                     sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG);
 }
 
 int sinew_cache_number_float(char *text, float value)
 {
-    return put_digits(text, (double)value, FLT_DECIMAL_DIG);
+    return sinew_cache_number_digits(text, (double)value, FLT_DECIMAL_DIG);
 }
 
 void sinew_cache_store32(unsigned char *bytes, uint32_t value)

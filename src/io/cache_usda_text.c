@@ -26,7 +26,7 @@ static sinew_status put_double(sinew_writer *writer, const char *before, double 
                                sinew_error *error)
 {
     char number[SINEW_CACHE_NUMBER];
-    sinew_cache_number(number, (sinew_real)value);
+    sinew_cache_number_digits(number, value, 9);
     return sinew_cache_print(writer, error, "%s%s%s", before, number, after);
 }
 

@@ -91,7 +91,7 @@ static bool make_arrays(const sinew_tree *tree, sinew_tree_shape *s)
     s->ids = sinew_allocate(a, blocks * SINEW_TREE_BLOCK, sizeof *s->ids);
     s->corners = sinew_allocate(a, blocks * SINEW_TREE_BLOCK, 3 * (size_t)tree->width * sizeof *s->corners);
     if (tree->winding)
-        s->moments = sinew_allocate(a, nodes * SINEW_TREE_WIDE, sizeof *s->moments);
+        s->moments = sinew_allocate(a, nodes, sizeof *s->moments);
     return s->nodes && s->node_slots && s->block_slots && s->counts && s->ids && s->corners &&
            (s->moments || !tree->winding);
 }

@@ -7,6 +7,8 @@
 #include <float.h>
 #include <math.h>
 
+#undef SINEW_LANE_WIDTH
+#undef SINEW_LANE_SUFFIX
 #define SINEW_LANE_WIDTH  1
 #define SINEW_LANE_SUFFIX overlap
 #include "tree/leaf_nearest.h"

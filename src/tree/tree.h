@@ -15,6 +15,9 @@
 #ifndef SINEW_TREE_INSIDE_H
 #define SINEW_TREE_INSIDE_H
 
+#include <math.h>
+#include <string.h>
+
 #include "base/base.h"
 #include "sinew/tree.h"
 
@@ -44,13 +47,14 @@ typedef struct sinew_tree_node {
     int32_t child_count;
 } sinew_tree_node;
 
-/* Far field of a child: what is needed of its triangles to tell their winding number from afar (winding.c). */
+/* Far fields of the children of a node: winding numbers of their triangles seen from afar (moments.c). */
+#define SINEW_TREE_BETA 2.5 /* radii from which on a child is far */
 typedef struct sinew_tree_moments {
-    double centre[3];
-    double radius2;   /* no corner is farther from the centre, squared */
-    double normal[3]; /* sum of area normals */
-    double trace;     /* of the next */
-    double second[6]; /* sum of area normal (x) offset of the centroid, symmetric part: xx yy zz xy yz zx */
+    _Alignas(32) float centre[3][SINEW_TREE_WIDE];
+    float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
+    float normal[3][SINEW_TREE_WIDE]; /* sum of area normals */
+    float second[6][SINEW_TREE_WIDE]; /* xx yy zz xy yz zx */
+    float third[10][SINEW_TREE_WIDE]; /* xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
 } sinew_tree_moments;
 
 /* All that a rebuild replaces. */
@@ -62,7 +66,7 @@ typedef struct sinew_tree_shape {
     int32_t *counts;             /* [block_count] cells of each */
     int32_t *ids;                /* [block_count * SINEW_TREE_BLOCK] cells */
     sinew_real *corners;         /* [block_count][3 * width][SINEW_TREE_BLOCK] scaled */
-    sinew_tree_moments *moments; /* [node_count * 8] NULL: not wanted */
+    sinew_tree_moments *moments; /* [node_count] NULL: not wanted */
     double area;                 /* sum of the children's box areas over the root's, when built */
 } sinew_tree_shape;
 
@@ -111,6 +115,7 @@ typedef struct sinew_tree_kernel {
     void (*nearest)(const sinew_tree *tree, sinew_nearest_query *query);
     void (*ray)(const sinew_tree *tree, sinew_ray_query *query);
     bool (*ray_any)(const sinew_tree *tree, sinew_ray_query *query);
+    double (*winding)(const sinew_tree *tree, const double point[3]); /* scaled, relative to the origin */
 } sinew_tree_kernel;
 
 const sinew_tree_kernel *sinew_tree_kernel_chosen(void);
@@ -130,6 +135,17 @@ static inline const sinew_real *sinew_tree_corner(const sinew_tree *tree, int32_
 {
     const size_t at = (size_t)cell * (size_t)tree->width + (size_t)corner;
     return tree->positions + 3 * (size_t)tree->cells[at];
+}
+
+/* x 2^exponent. */
+static inline double sinew_tree_scaled(double x, int exponent)
+{
+    if (exponent < -1000 || exponent > 1000)
+        return ldexp(x, exponent);
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double factor;
+    memcpy(&factor, &bits, sizeof factor);
+    return x * factor;
 }
 
 /* The nearest float that is not above, not below. */

@@ -211,6 +211,61 @@ static double least(const double weights[4])
     return fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3]));
 }
 
+static size_t box_around(const sinew_tet_grid *grid, const sinew_real point[3])
+{
+    int32_t box[3];
+    for (int c = 0; c < 3; c++)
+        box[c] = box_of(grid, c, (double)point[c]);
+    return (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
+}
+
+/* Points so little outside a cell, as a part of it, are on its border. */
+static const double border = 1e-7;
+
+int32_t sinew_carriers_holding(const sinew_carriers *carriers, const sinew_real point[3], int32_t *tets,
+                               int32_t capacity)
+{
+    const sinew_tet_grid *grid = &carriers->grid;
+    const size_t at = box_around(grid, point);
+    int32_t count = 0;
+    for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
+        double weights[4];
+        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)grid->members[i];
+        if (!sinew_tet_weights(carriers->mesh->positions, tet, point, weights) || least(weights) < -border)
+            continue;
+        if (count < capacity)
+            tets[count] = grid->members[i];
+        count++;
+    }
+    return count;
+}
+
+static bool share_a_vertex(const int32_t a[4], const int32_t b[4])
+{
+    bool shared = false;
+    for (int i = 0; i < 16; i++)
+        shared = shared || a[i / 4] == b[i % 4];
+    return shared;
+}
+
+/* Whether another tetrahedron holds the point, though it has no corner in common with the one found, or though the
+ * point is inside of both. */
+static bool has_rivals(const sinew_carriers *carriers, const sinew_real point[3], const sinew_carrier *found)
+{
+    const sinew_tet_grid *grid = &carriers->grid;
+    const size_t at = box_around(grid, point);
+    for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
+        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)grid->members[i];
+        double weights[4];
+        if (grid->members[i] == found->tet || !sinew_tet_weights(carriers->mesh->positions, tet, point, weights))
+            continue;
+        const double depth = least(weights);
+        if (depth > border || (depth >= -border && !share_a_vertex(tet, found->vertices)))
+            return true;
+    }
+    return false;
+}
+
 /* The tetrahedron that the point lies deepest in; false outside all of them. */
 static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3], sinew_carrier *found)
 {
@@ -218,10 +273,7 @@ static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3
     const sinew_mesh *mesh = carriers->mesh;
     if (mesh->tet_count == 0)
         return false;
-    int32_t box[3];
-    for (int c = 0; c < 3; c++)
-        box[c] = box_of(grid, c, (double)point[c]);
-    const size_t at = (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
+    const size_t at = box_around(grid, point);
     double deepest = -1;
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
         const int32_t *tet = mesh->tets + 4 * (size_t)grid->members[i];
@@ -229,10 +281,12 @@ static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3
         if (!sinew_tet_weights(mesh->positions, tet, point, weights) || least(weights) < 0 || least(weights) <= deepest)
             continue;
         deepest = least(weights);
+        found->tet = grid->members[i];
         memcpy(found->vertices, tet, sizeof found->vertices);
         memcpy(found->weights, weights, sizeof found->weights);
     }
     found->distance = 0;
+    found->several = deepest >= 0 && has_rivals(carriers, point, found);
     return deepest >= 0;
 }
 
@@ -243,12 +297,14 @@ sinew_carrier sinew_carriers_find(const sinew_carriers *carriers, const sinew_re
         return found;
     sinew_tree_place place;
     sinew_tree_nearest(carriers->tree, 1, point, NULL, &place);
-    found.distance = (double)place.distance;
+    found = (sinew_carrier){.distance = (double)place.distance, .tet = -1};
     if (carriers->owners) {
         const int32_t *tet = carriers->mesh->tets + 4 * (size_t)carriers->owners[place.cell];
         memcpy(found.vertices, tet, sizeof found.vertices);
+        found.tet = carriers->owners[place.cell];
         if (sinew_tet_weights(carriers->mesh->positions, tet, point, found.weights))
             return found;
+        found.tet = -1;
     }
     for (int i = 0; i < 4; i++) {
         const int k = i < carriers->width ? i : 0;

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "sinew/mesh.h"
+#include "sinew/skin.h"
 #include "sinew/tree.h"
 
 /* Tetrahedra by the boxes of a grid that they reach into. */
@@ -42,12 +43,23 @@ typedef struct sinew_carrier {
     int32_t vertices[4];
     double weights[4];
     double distance; /* m from the body; 0 inside a tetrahedron */
+    int32_t tet;     /* the tetrahedron; -1: the place of a triangle, an edge or a vertex */
+    bool several;    /* tetrahedra that do not hang together there hold the point too: parts of a filled surface that
+                        share a cell of the lattice */
 } sinew_carrier;
 
 sinew_status sinew_carriers_begin(sinew_carriers *carriers, const sinew_mesh *mesh, const sinew_allocator *allocator,
                                   sinew_error *error);
 void sinew_carriers_end(sinew_carriers *carriers); /* zeroed is fine */
 sinew_carrier sinew_carriers_find(const sinew_carriers *carriers, const sinew_real point[3]);
+
+/* Tetrahedra that hold the point, on their borders too, at most `capacity`; returns how many there are. */
+int32_t sinew_carriers_holding(const sinew_carriers *carriers, const sinew_real point[3], int32_t *tets,
+                               int32_t capacity);
+/* Settles, for the vertices of a skin that several parts could carry, which one does: the part that carries their
+ * neighbours (carrier_parts.c). points and found: one a vertex. */
+sinew_status sinew_carriers_settle(const sinew_carriers *carriers, const sinew_skin *skin, const sinew_real *points,
+                                   sinew_carrier *found, sinew_error *error);
 
 /* Barycentric weights of a point; false where the tetrahedron has no volume to speak of. */
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4]);

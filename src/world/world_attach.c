@@ -2,13 +2,13 @@
  *
  * world_attach.c: vertices of one body joined to the nearest places of another, by an energy over pairs.
  *
- * A vertex goes to the place of the other body that is nearest to it (mesh/nearest.h) when that is within the distance.
+ * A vertex goes to the place of the other body that is nearest to it (tree/search.h) when that is within the distance.
  * The pair is the vertex with weight 1 on one side and the place's vertices with theirs on the other. A vertex of a
  * skin has the weights that carry it. A place on a skin is carried by the cell that it lies in at rest (carrier.h).
  */
 #include <math.h>
 
-#include "mesh/nearest.h"
+#include "tree/search.h"
 #include "world/carrier.h"
 #include "world/world.h"
 

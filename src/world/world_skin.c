@@ -38,24 +38,35 @@ static sinew_status check_ride(const sinew_ride_def *def, sinew_error *error)
     return sinew_points_check(def->positions, sinew_skin_vertex_count(def->skin), "skin: the position", error);
 }
 
-/* Weights of every vertex; refuses those that are too far. */
-static sinew_status find_weights(const sinew_carriers *carriers, const sinew_ride_def *def, sinew_body_record *made,
-                                 sinew_error *error)
+/* What carries every vertex; refuses those that are too far. */
+static sinew_status find_carriers(const sinew_carriers *carriers, const sinew_ride_def *def, sinew_carrier *found,
+                                  sinew_error *error)
 {
     const sinew_real *points = def->positions ? def->positions : sinew_skin_positions(def->skin);
     for (int32_t i = 0; i < sinew_skin_vertex_count(def->skin); i++) {
-        const sinew_carrier found = sinew_carriers_find(carriers, points + 3 * (size_t)i);
-        if (def->farthest > 0 && found.distance > (double)def->farthest)
+        found[i] = sinew_carriers_find(carriers, points + 3 * (size_t)i);
+        if (def->farthest > 0 && found[i].distance > (double)def->farthest)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "skin: vertex %d is %g m from the body, farther than %g m; move the surface to the body, "
                               "or check its unit and axes",
-                              (int)i, found.distance, (double)def->farthest);
-        for (int k = 0; k < 4; k++) {
-            made->skin_vertices[4 * (size_t)i + (size_t)k] = found.vertices[k];
-            made->skin_weights[4 * (size_t)i + (size_t)k] = (sinew_real)found.weights[k];
-        }
+                              (int)i, found[i].distance, (double)def->farthest);
     }
-    return SINEW_OK;
+    return sinew_carriers_settle(carriers, def->skin, points, found, error);
+}
+
+static sinew_status find_weights(const sinew_carriers *carriers, const sinew_ride_def *def, sinew_body_record *made,
+                                 sinew_error *error)
+{
+    const size_t count = (size_t)sinew_skin_vertex_count(def->skin);
+    sinew_carrier *found = sinew_allocate(&carriers->allocator, count, sizeof *found);
+    sinew_status status =
+        found ? find_carriers(carriers, def, found, error) : sinew_fail_memory(error, "the weights of a skin");
+    for (size_t i = 0; i < 4 * count && status == SINEW_OK; i++) {
+        made->skin_vertices[i] = found[i / 4].vertices[i % 4];
+        made->skin_weights[i] = (sinew_real)found[i / 4].weights[i % 4];
+    }
+    sinew_release(&carriers->allocator, found);
+    return status;
 }
 
 static sinew_status make_ride(const sinew_world *world, const sinew_body_record *body, const sinew_ride_def *def,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.h: the nearest place of a body to a point: on its surface (triangles; without them edges; without both
- * vertices) or at a vertex.
+ * search.h: the nearest place of a body to a point: on its surface (triangles; without them edges; without both
+ * vertices) or at a vertex. Weights are double in both precisions, as attachments of scenes have always had them: a
+ * tree finds the cells that may be nearest, and these are compared in double.
  *
- * Known limits: the search goes through all cells, which is fine for bodies of up to some ten thousand vertices.
+ * Known limits: one thread at a time asks a search.
  */
-#ifndef SINEW_NEAREST_H
-#define SINEW_NEAREST_H
+#ifndef SINEW_TREE_SEARCH_H
+#define SINEW_TREE_SEARCH_H
 
 #include "base/base.h"
 #include "sinew/mesh.h"
+#include "sinew/tree.h"
 
 /* Up to four vertices with weights that sum to 1. */
 typedef struct sinew_place {
@@ -24,6 +26,10 @@ typedef struct sinew_search {
     const int32_t *cells;        /* NULL: the vertices */
     int32_t count, width;
     sinew_mesh *surface; /* owned, may be NULL */
+    sinew_tree *tree;    /* owned */
+    int32_t *candidates; /* [count] owned */
+    double slack;        /* m: what round-off may hide from the tree */
+    sinew_allocator allocator;
 } sinew_search;
 
 /* The mesh, with its vertices at these positions, must outlive the search. vertices: only these count as places. */

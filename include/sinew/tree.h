@@ -92,7 +92,7 @@ SINEW_API bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray);
 
 /* The generalised winding number of each of `points` [3 * count]: 1 inside a closed outward surface, 0 outside, in
  * between near holes; doubled where a surface is there twice. Far parts are expanded: errors are 3e-4 on
- * average and 2e-3 at worst (docs/tree.md). Needs def.winding. */
+ * average and below 3e-3 at worst (docs/tree.md). Needs def.winding. */
 SINEW_API void sinew_tree_winding(const sinew_tree *tree, int64_t count, const sinew_real *points,
                                   sinew_real *windings);
 

@@ -26,7 +26,7 @@ static inline box8 box_distances(const sinew_tree_node *node, const sinew_neares
     return sum;
 }
 
-/* What a box may be away and still hold the best cell. Empty boxes are infinitely far. */
+/* The distance at which a box may still hold the best cell. Empty boxes are infinitely far. */
 static inline float bound_of(const sinew_nearest_query *q)
 {
     const double bound = (double)q->d2 * SLACK;

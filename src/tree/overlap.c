@@ -179,9 +179,9 @@ int64_t sinew_tree_within(const sinew_tree *tree, const sinew_real point[3], sin
     sinew_tree_walk walk;
     sinew_tree_list list = {cells, capacity > 0 ? capacity : 0, 0};
     const sinew_real box[6] = {point[0], point[1], point[2], point[0], point[1], point[2]};
-    /* What is relative in the leaf's round-off. */
+    /* The leaf's relative round-off. */
     sinew_tree_walk_begin(&walk, tree, box, (double)distance * (1 + 64 * SINEW_TREE_EPSILON));
-    for (int k = 0; k < 3; k++) { /* what is absolute */
+    for (int k = 0; k < 3; k++) { /* and its absolute one */
         const double error = 16 * SINEW_TREE_EPSILON * tree->largest;
         walk.box[k] = sinew_float_below((double)walk.box[k] - error);
         walk.box[3 + k] = sinew_float_above((double)walk.box[3 + k] + error);

@@ -33,8 +33,9 @@ static const struct encoding {
     {"mp4",
      {"-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f",
       "mp4"}},
+    /* Every frame whole: libwebp_anim keeps blocks of the frames before, which stay behind as patches. */
     {"webp",
-     {"-c:v", "libwebp_anim", "-quality", "70", "-compression_level", "4", "-loop", "0", "-pix_fmt", "yuv420p", "-f",
+     {"-c:v", "libwebp", "-quality", "75", "-compression_level", "4", "-loop", "0", "-pix_fmt", "yuv420p", "-f",
       "webp"}},
 };
 

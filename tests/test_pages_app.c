@@ -156,17 +156,17 @@ static void run_sinew(const char *words, int most)
 static void test_compare_pages(void **state)
 {
     (void)state;
-    run_sinew("compare untwist --threads 1 --quiet --out one", 0);
+    run_sinew("compare untwist --threads 1 --quiet --size 64x48 --out one", 0);
     check_page("one/report.html");
     assert_int_equal(check_charts("one/report.html"), 8);
     /* Long names, many curves, steps that begin at the minimum, and few iterations. */
     run_sinew(
-        "compare stretch_twist --steps 3 --threads 1 --iterations 30 --quiet --out many --solvers "
+        "compare stretch_twist --size 64x48 --steps 3 --threads 1 --iterations 30 --quiet --out many --solvers "
         "newton,newton:linear=cg:inner=7,newton:linear=cg:inner=12:line_search=off,qn,admm,admm:weight=0.5,xpbd-qs,"
         "pbng,pbng:acceleration=sor,pbng:acceleration=none",
         1);
     check_page("many/report.html");
-    run_sinew("compare hanging_cloth --iterations 1 --threads 1 --quiet --out few", 1);
+    run_sinew("compare hanging_cloth --size 64x48 --iterations 1 --threads 1 --quiet --out few", 1);
     check_page("few/report.html");
 }
 
@@ -184,7 +184,8 @@ static void test_random_comparisons(void **state)
         const double h = random_magnitude(&r, 1e-5, 1), stiffness = random_magnitude(&r, 1, 1e12);
         const int iterations = (int)random_magnitude(&r, 1, 300);
         snprintf(words, sizeof words,
-                 "compare untwist --threads 1 --quiet --out random --iterations %d --steps %d --set time_step=%g --set "
+                 "compare untwist --threads 1 --quiet --size 64x48 --out random --iterations %d --steps %d --set "
+                 "time_step=%g --set "
                  "bodies.0.energies.0.stiffness=%g --solvers newton,pd,qn,admm,xpbd,pbd,pbng",
                  iterations, 1 + random_index(&r, 3), h, stiffness);
         run_sinew(words, 1);
@@ -213,8 +214,8 @@ static void test_compare_spares_others(void **state)
     expect(&o, 2, "compare into a folder with somebody's summary");
     assert_non_null(strstr(o.err, "is not of a comparison and would be replaced"));
     /* Its own results it replaces. */
-    run_sinew("compare untwist --solvers newton --quiet --out own", 0);
-    run_sinew("compare untwist --solvers newton --quiet --out own", 0);
+    run_sinew("compare untwist --solvers newton --quiet --size 64x48 --out own", 0);
+    run_sinew("compare untwist --solvers newton --quiet --size 64x48 --out own", 0);
 }
 
 /* ---- sinew reproduce ------------------------------------------------------------------------- */

@@ -105,7 +105,7 @@ static sinew_status write_notes(fill *f, sinew_mesh *mesh)
         {r->parts > 1 ? r->parts : 0, "parts that do not hang together"},
         {r->split_cells, "tets there more than once, for parts that do not touch"},
         {r->thin_cells, "tets around walls too thin for samples, in which parts are not told apart"},
-        {f->capped, "tets with more parts than are told apart"},
+        {f->capped, "tets with more parts, or triangles, than are told apart"},
     };
     sinew_status status = SINEW_OK;
     for (size_t n = 0; status == SINEW_OK && n < sizeof lines / sizeof lines[0]; n++)

@@ -17,11 +17,12 @@
 #include "sinew/tree.h"
 
 enum {
-    FILL_SAMPLES = 64,  /* of a tet: the centres of its 4^3 equal parts */
-    FILL_LINKS = 96,    /* pairs of parts of a tet that share a face */
-    FILL_FACE = 16,     /* parts that touch a face of the tet */
-    FILL_PARTS_MAX = 4, /* of the inside that are told apart in one tet */
-    FILL_BLOCK = 64     /* tets that a thread takes at once */
+    FILL_SAMPLES = 64,   /* of a tet: the centres of its 4^3 equal parts */
+    FILL_LINKS = 96,     /* pairs of parts of a tet that share a face */
+    FILL_FACE = 16,      /* parts that touch a face of the tet */
+    FILL_PARTS_MAX = 4,  /* of the inside that are told apart in one tet */
+    FILL_NEAR_MAX = 256, /* triangles of a tet in which parts are told apart: the work grows with their square */
+    FILL_BLOCK = 64      /* tets that a thread takes at once */
 };
 
 /* Inside is where the absolute winding number is above this. */

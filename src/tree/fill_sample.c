@@ -442,15 +442,16 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
         keep_thin(&v, t);
         return;
     }
-    if (!f->def->split)
+    const bool crowded = f->def->split && v.near_count > FILL_NEAR_MAX, split = f->def->split && !crowded;
+    if (!split)
         v.parts[v.count++] = inside;
-    for (uint64_t rest = f->def->split ? inside : 0; rest; rest &= ~v.parts[v.count - 1])
+    for (uint64_t rest = split ? inside : 0; rest; rest &= ~v.parts[v.count - 1])
         v.parts[v.count++] = flood(&v, rest, __builtin_ctzll(rest));
     if (v.count > 1)
         join_seen(&v);
     if (v.count > 1)
         join_patched(&v);
-    scratch->capped += v.count > FILL_PARTS_MAX;
+    scratch->capped += crowded || v.count > FILL_PARTS_MAX;
     keep_parts(&v, t);
     measure_wall(&v, t);
     for (uint64_t rest = inside; rest; rest &= rest - 1)

@@ -258,10 +258,15 @@ static bool parts_meet(const splitter *s, const side *a, const side *b)
     const bool whole = !s->f->tets.sampled[a->listed] && !s->f->tets.sampled[b->listed];
     if (whole || !s->f->def->split)
         return true;
-    /* Nothing is known of where in its tet a wall without samples is. */
-    if ((!samples_of(s, a) || !samples_of(s, b)) && is_alone(s, a) && is_alone(s, b))
+    int64_t counts[2];
+    near_of(s, a, &counts[0]);
+    near_of(s, b, &counts[1]);
+    const bool crowded = counts[0] > FILL_NEAR_MAX || counts[1] > FILL_NEAR_MAX;
+    /* Nothing is known of where in its tet a wall without samples is, nor of which triangle of very many bounds what.
+     */
+    if ((crowded || !samples_of(s, a) || !samples_of(s, b)) && is_alone(s, a) && is_alone(s, b))
         return true;
-    return samples_meet(s, a, b) || bounds_meet(s, a, b);
+    return samples_meet(s, a, b) || (!crowded && bounds_meet(s, a, b));
 }
 
 /* ---- Corners that are one -------------------------------------------------------------------- */

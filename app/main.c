@@ -24,7 +24,7 @@ static const command commands[] = {
     {"reproduce", "published experiments: what was published, what is measured, whether it holds",
      sinew_command_reproduce},
     {"info", "solvers, energies, scenes, a mesh, this build", sinew_command_info},
-    {"mesh", "check, fix and convert meshes", sinew_command_mesh},
+    {"mesh", "check, fix, fill and convert meshes", sinew_command_mesh},
 };
 enum {
     COMMAND_COUNT = sizeof commands / sizeof commands[0]

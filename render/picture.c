@@ -46,10 +46,11 @@ static sinew_status check(const sinew_picture_def *def, const sinew_survey *surv
         int64_t left_out = 0;
         for (int32_t i = 0; i < count; i++)
             left_out += panels[i].snapshot->left_out;
-        return picture_fail(error, SINEW_ERROR_DATA,
-                            "nothing to draw: the world has no surfaces or edges that can be drawn (%lld left out, as "
-                            "they are not finite or far away)",
-                            (long long)left_out);
+        return picture_fail(
+            error, SINEW_ERROR_DATA,
+            "nothing to draw: the world has no surfaces or edges that can be drawn, or a cut takes all of "
+            "them away (%lld left out, as they are not finite or far away)",
+            (long long)left_out);
     }
     return SINEW_OK;
 }
@@ -129,7 +130,7 @@ typedef struct picture_work {
     const sinew_panel *panels;
     int32_t count;
     const layout *at;
-    const lens *lens;
+    lens lens;
     sinew_image *image;
     sinew_picture_progress *progress;
     void *context;
@@ -144,7 +145,7 @@ static sinew_status draw_panel(const picture_work *w, int32_t index, sinew_error
     sinew_status status = stage_make(w->def, w->survey, w->panels[index].snapshot, &s, error);
     if (status == SINEW_OK) {
         view v = {.stage = &s,
-                  .lens = w->lens,
+                  .lens = &w->lens,
                   .width = at->width,
                   .height = at->height,
                   .samples = w->def->samples,
@@ -176,11 +177,10 @@ static sinew_status start_image(const sinew_picture_def *def, sinew_image *image
 /* Draws everything into the image, which is there. */
 static sinew_status draw_all(picture_work *w, const legend *l, text_font *font, sinew_error *error)
 {
-    lens eye;
-    sinew_status status = lens_make(&w->def->camera, w->survey, &w->at->frame, &eye, error);
-    w->lens = &eye;
-    if (status == SINEW_OK && !sees(w->def, w->survey, w->panels, w->count, &eye, w->at))
-        status = fail_blind(&eye, w->survey, error);
+    const lens *eye = &w->lens;
+    sinew_status status = lens_make(&w->def->camera, w->survey, &w->at->frame, &w->lens, error);
+    if (status == SINEW_OK && !sees(w->def, w->survey, w->panels, w->count, eye, w->at))
+        status = fail_blind(eye, w->survey, error);
     for (int32_t i = 0; i < w->count && status == SINEW_OK; i++)
         status = draw_panel(w, i, error);
     if (status != SINEW_OK)
@@ -212,7 +212,14 @@ sinew_status sinew_picture_draw(const sinew_picture_def *def, const sinew_survey
     const legend made = legend_make(first, own.low, own.high, survey->highest, layout_ticks(def));
     const legend *l = def->legend && first->colour != SINEW_COLOUR_BODY ? &made : NULL;
     const layout at = layout_make(def, panels, panel_count, l, font);
-    picture_work work = {&own, survey, panels, panel_count, &at, NULL, image, progress, context};
+    picture_work work = {.def = &own,
+                         .survey = survey,
+                         .panels = panels,
+                         .count = panel_count,
+                         .at = &at,
+                         .image = image,
+                         .progress = progress,
+                         .context = context};
     status = draw_all(&work, l, font, error);
     text_close(font);
     if (status != SINEW_OK)

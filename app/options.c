@@ -184,15 +184,19 @@ bool sinew_read_number(const char *command, const char *what, const char *text, 
 
 bool sinew_read_size(const char *command, const char *text, int32_t *width, int32_t *height)
 {
+    /* The sides that the tracer takes (render/picture.c): asked here, before a scene is simulated in vain. */
     enum {
-        SIDE_MAX = 32768
+        SIDE_MIN = 16,
+        SIDE_MAX = 16384
     };
     /* Bytes that drawing takes for each pixel, roughly: light, normals, depths and their copies while noise goes. */
     const double pixel_cost = 160;
     long long w, h;
     char end;
-    if (sscanf(text, "%lldx%lld%c", &w, &h, &end) != 2 || w < 1 || h < 1 || w > SIDE_MAX || h > SIDE_MAX) {
-        sinew_usage_error(command, "--size: \"%s\" is not WIDTHxHEIGHT, both from 1 to %d pixels", text, SIDE_MAX);
+    if (sscanf(text, "%lldx%lld%c", &w, &h, &end) != 2 || w < SIDE_MIN || h < SIDE_MIN || w > SIDE_MAX ||
+        h > SIDE_MAX) {
+        sinew_usage_error(command, "--size: \"%s\" is not WIDTHxHEIGHT, both from %d to %d pixels", text, SIDE_MIN,
+                          SIDE_MAX);
         return false;
     }
     const double needed = pixel_cost * (double)w * (double)h;

@@ -122,20 +122,24 @@ bool sinew_film_open(sinew_film *film, const char *path, const char *kind, int32
     return film->child > 0 || refuse(film, "cannot start ffmpeg (package ffmpeg)", reason);
 }
 
-/* The last line that ffmpeg wrote. */
-static void last_words(FILE *log, char *text, size_t size)
+/* The last line that ffmpeg wrote; false: none. */
+static bool last_words(FILE *log, char *text, size_t size)
 {
     char line[512];
+    bool any = false;
     snprintf(text, size, "no word why");
     rewind(log);
     while (fgets(line, sizeof line, log)) {
         line[strcspn(line, "\r\n")] = '\0';
         if (*line)
             snprintf(text, size, "%s", line);
+        any = any || *line;
     }
+    return any;
 }
 
-/* Ends ffmpeg's input and waits for it. */
+/* Ends ffmpeg's input and waits for it. It is told to speak of errors alone, and ends with status 0 even where the disk
+ * was full before the film's last part was written: a film is whole when there is no word. */
 static bool end_encoder(sinew_film *film)
 {
     int status = -1;
@@ -147,10 +151,9 @@ static bool end_encoder(sinew_film *film)
     while (waitpid(film->child, &status, 0) < 0 && errno == EINTR)
         continue;
     film->child = -1;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return true;
     char words[512];
-    last_words(film->log, words, sizeof words);
+    if (!last_words(film->log, words, sizeof words) && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
     sinew_usage_error(command, "%s: ffmpeg failed: %s", film->path, words);
     return false;
 }

@@ -13,7 +13,8 @@ static const char command[] = "render";
 static const double degree = 3.14159265358979323846 / 180;
 
 enum {
-    SAMPLE_MAX = 65536
+    SAMPLE_MAX = 65536,
+    DISTANCE_MAX = 1000000 /* as the key `distance` of scenes */
 };
 
 /* ---- Numbers ---------------------------------------------------------------------------------- */
@@ -64,10 +65,11 @@ static bool read_direction(const char *word, sinew_camera *camera)
     const int count = read_list(word, ',', numbers, 3);
     if (count < 2)
         return refuse_camera(word);
-    if (fabs(numbers[1]) > 89.9 || (count == 3 && !(numbers[2] > 0))) {
+    if (fabs(numbers[1]) > 89.9 || (count == 3 && !(numbers[2] > 0 && numbers[2] <= DISTANCE_MAX))) {
         sinew_usage_error(command,
-                          "--camera %s: the elevation must be from -89.9 to 89.9 degrees, the distance greater than 0",
-                          word);
+                          "--camera %s: the elevation must be from -89.9 to 89.9 degrees, the distance greater than 0 "
+                          "and at most %d",
+                          word, DISTANCE_MAX);
         return false;
     }
     camera->azimuth = numbers[0] * degree;
@@ -201,8 +203,8 @@ static bool read_ground(const char *text, sinew_look *look)
     look->picture.ground = strcmp(text, "none") == 0 ? SINEW_GROUND_NONE : SINEW_GROUND_BELOW;
     if (strcmp(text, "none") == 0 || strcmp(text, "below") == 0)
         return true;
-    if (read_list(text, ',', &height, 1) != 1) {
-        sinew_usage_error(command, "--ground: \"%s\" is neither none, below nor a height in m", text);
+    if (read_list(text, ',', &height, 1) != 1 || fabs(height) > 1e9) {
+        sinew_usage_error(command, "--ground: \"%s\" is neither none, below nor a height from -1e9 to 1e9 m", text);
         return false;
     }
     look->picture.ground = SINEW_GROUND_AT;

@@ -86,9 +86,13 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
 static bool is_sound(const sinew_camera *camera)
 {
     double sum = camera->azimuth + camera->elevation + camera->distance + camera->angle;
-    for (int c = 0; c < 3; c++)
-        sum += camera->given ? camera->eye[c] + camera->target[c] : 0;
-    return isfinite(sum) && camera->angle > 0.001 && camera->angle < 3.1 && camera->distance > 0;
+    double farthest = 0; /* rays are traced with 32 bits, which hold squares of this and not of much more */
+    for (int c = 0; c < 3 && camera->given; c++) {
+        sum += camera->eye[c] + camera->target[c];
+        farthest = fmax(farthest, fmax(fabs(camera->eye[c]), fabs(camera->target[c])));
+    }
+    return isfinite(sum) && farthest <= 1e9 && camera->angle > 0.001 && camera->angle < 3.1 && camera->distance > 0 &&
+           camera->distance <= 1e6;
 }
 
 sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, const picture_frame *frame, lens *made,
@@ -98,8 +102,8 @@ sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, c
     *l = (lens){.centre = {frame->x + frame->width / 2, frame->y + frame->height / 2}};
     if (!is_sound(camera))
         return picture_fail(error, SINEW_ERROR_DATA,
-                            "camera: its numbers must be finite, the angle between 0.001 and 3.1 radians (is %g) and "
-                            "the distance greater than 0 (is %g)",
+                            "camera: its numbers must be finite, eye and target within 1e9 m, the angle between 0.001 "
+                            "and 3.1 radians (is %g) and the distance greater than 0 and at most 1e6 (is %g)",
                             camera->angle, camera->distance);
     l->scale = frame->height / 2 / tan(camera->angle / 2);
     if (!camera->given) {
@@ -111,8 +115,9 @@ sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, c
         l->forward[c] = camera->target[c] - camera->eye[c];
     }
     if (!normalise(l->forward))
-        return picture_fail(error, SINEW_ERROR_DATA, "camera: eye and target are both at %g %g %g: move one of them",
-                            camera->eye[0], camera->eye[1], camera->eye[2]);
+        return picture_fail(error, SINEW_ERROR_DATA,
+                            "camera: eye %g %g %g and target are the same point: move one of them", camera->eye[0],
+                            camera->eye[1], camera->eye[2]);
     complete(l);
     return SINEW_OK;
 }

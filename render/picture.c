@@ -46,10 +46,11 @@ static sinew_status check(const sinew_picture_def *def, const sinew_survey *surv
         int64_t left_out = 0;
         for (int32_t i = 0; i < count; i++)
             left_out += panels[i].snapshot->left_out;
-        return picture_fail(error, SINEW_ERROR_DATA,
-                            "nothing to draw: the world has no surfaces or edges that can be drawn (%lld left out, as "
-                            "they are not finite or far away)",
-                            (long long)left_out);
+        return picture_fail(
+            error, SINEW_ERROR_DATA,
+            "nothing to draw: the world has no surfaces or edges that can be drawn, or a cut takes all of "
+            "them away (%lld left out, as they are not finite or far away)",
+            (long long)left_out);
     }
     return SINEW_OK;
 }

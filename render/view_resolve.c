@@ -125,7 +125,7 @@ static void put_bytes(vec3 colour, int32_t x, int32_t y, uint8_t rgb[3])
     const float channels[3] = {colour.x, colour.y, colour.z};
     for (int c = 0; c < 3; c++) {
         const float value = 255 * srgb_from_linear(clamp_unit(channels[c])) + threshold;
-        rgb[c] = value >= 255 ? 255 : (uint8_t)value;
+        rgb[c] = value >= 255 ? 255 : value > 0 ? (uint8_t)value : 0; /* 0: no number either */
     }
 }
 

@@ -340,6 +340,20 @@ static void assert_refused(const sinew_mesh *surface, int cells, const char *wor
     assert_null(strchr(error.text, '\n'));
 }
 
+/* Areas of such a surface are no numbers, or zero. */
+static void assert_length_refused(const sinew_mesh *surface, double scale)
+{
+    sinew_error error = {0};
+    sinew_real *far = make_array(3 * (size_t)sinew_mesh_vertex_count(surface), sizeof *far);
+    for (int32_t i = 0; i < 3 * sinew_mesh_vertex_count(surface); i++)
+        far[i] = (sinew_real)(scale * (double)sinew_mesh_positions(surface)[i]);
+    sinew_mesh *scaled = sinew_mesh_moved(surface, far, &error);
+    must(&error);
+    assert_refused(scaled, 8, "must be from 1e-12 to 1e+12 m");
+    sinew_mesh_destroy(scaled);
+    free(far);
+}
+
 static void what_cannot_be_filled_is_refused(void **unused)
 {
     (void)unused;
@@ -354,7 +368,10 @@ static void what_cannot_be_filled_is_refused(void **unused)
     assert_refused(ball, 0, "cells is 0");
     assert_refused(ball, -3, "cells is -3");
     assert_refused(ball, 1000000, "2147483647");
+    assert_refused(ball, INT32_MAX, "2147483647");
     assert_refused(ball, 1000, "MB");
+    assert_length_refused(ball, 1e30);
+    assert_length_refused(ball, 1e-20);
     sinew_real *bent = make_array(3 * (size_t)sinew_mesh_vertex_count(sheet), sizeof *bent);
     for (int32_t v = 0; v < sinew_mesh_vertex_count(sheet); v++) {
         memcpy(bent + 3 * v, sinew_mesh_positions(sheet) + 3 * v, 3 * sizeof *bent);

@@ -343,7 +343,7 @@ static void bad_cameras_are_refused(void **state)
     refuse_picture(&away, snapshot, SINEW_ERROR_DATA, "at 0 0 5, looking along 0 0 1, it sees nothing");
     refuse_picture(&away, snapshot, SINEW_ERROR_DATA, "which are between");
     away.camera.target[2] = 5;
-    refuse_picture(&away, snapshot, SINEW_ERROR_DATA, "eye and target are both at 0 0 5");
+    refuse_picture(&away, snapshot, SINEW_ERROR_DATA, "eye 0 0 5 and target are the same point");
     sinew_picture_def wide = small_picture();
     wide.camera.angle = 4;
     refuse_picture(&wide, snapshot, SINEW_ERROR_DATA, "is 4");

@@ -275,10 +275,11 @@ static void wrong_command_lines(void **state)
         {"twist --colours speed", "did you mean --colour?"},
         {"twist --colour von_mies", "did you mean \"von_mises\"?"},
         {"twist --colour given", "unknown field \"given\""},
-        {"twist --size 0x48", "\"0x48\" is not WIDTHxHEIGHT, both from 1 to 32768"},
+        {"twist --size 0x48", "\"0x48\" is not WIDTHxHEIGHT, both from 16 to 16384"},
+        {"twist --size 1x1", "\"1x1\" is not WIDTHxHEIGHT, both from 16 to 16384"},
         {"twist --size 64", "is not WIDTHxHEIGHT"},
-        {"twist --size 99999x99999", "both from 1 to 32768"},
-        {"twist --size 32000x32000", "GB"},
+        {"twist --size 99999x99999", "both from 16 to 16384"},
+        {"twist --size 32000x32000", "both from 16 to 16384"},
         {"twist --samples 0", "is not a whole number from 1"},
         {"twist --frame 101:100", "neither a frame N nor frames A:B"},
         {"twist --frame x", "neither a frame N nor frames A:B"},
@@ -288,9 +289,12 @@ static void wrong_command_lines(void **state)
         {"twist --camera eye=0,0,1", "go together"},
         {"twist --camera eye=0,0,1;target=0,0,1", "the same point"},
         {"twist --camera 10,95", "elevation must be from -89.9 to 89.9"},
+        {"twist --camera 10,20,1e300", "greater than 0 and at most 1000000"},
         {"twist --camera eye=0,0,1;target=0,0,0;10,20", "both fitted and placed"},
         {"twist --frame 1 --camera eye=1000,0,0;target=2000,0,0", "sees nothing"},
         {"twist --cut w=1", "none of none, x=M"},
+        {"twist --frame 1 --camera eye=1e150,0,0;target=0,0,0", "within 1e9 m"},
+        {"twist --ground 1e300", "a height from -1e9 to 1e9 m"},
         {"twist --ground soft", "neither none, below nor a height"},
         {"twist --fps 0", "is not a number from 0.1"},
         {"twist --out nowhere/x.png", "nowhere: No such file or directory"},
@@ -440,18 +444,29 @@ static void without_ffmpeg_frames_stay(void **state)
     free(read_png("lost.0002.png").rgb);
 }
 
-static void failing_ffmpeg_is_quoted(void **state)
+/* Lets a script stand for ffmpeg: the film is refused with its last line, and nothing is left of it. */
+static void assert_quoted(const char *script, const char *words)
 {
-    (void)state;
     mkdir(scratch("fake"), 0777);
-    write_text(scratch("fake/ffmpeg"), "#!/bin/sh\necho first >&2\necho 'no such codec today' >&2\nexit 3\n");
+    write_text(scratch("fake/ffmpeg"), script);
     assert_int_equal(chmod(scratch("fake/ffmpeg"), 0755), 0);
     set_path(scratch("fake"));
     outcome o = render("twist " SMALL "--frames 2 --out failed.mp4", 1);
     set_path(NULL);
-    assert_non_null(strstr(o.err, "failed.mp4: ffmpeg failed: no such codec today"));
+    assert_non_null(strstr(o.err, words));
     assert_int_equal(count_lines(o.err), 1);
     assert_int_equal(count_files(".", "failed."), 0);
+}
+
+static void failing_ffmpeg_is_quoted(void **state)
+{
+    (void)state;
+    assert_quoted("#!/bin/sh\necho first >&2\necho 'no such codec today' >&2\nexit 3\n",
+                  "failed.mp4: ffmpeg failed: no such codec today");
+    /* As it does on a full disk: half a film, a word about it, and status 0. */
+    assert_quoted("#!/bin/sh\n/bin/cat > /dev/null\nfor last; do :; done\necho half > \"${last#file:}\"\n"
+                  "echo 'Error closing file: No space left on device' >&2\nexit 0\n",
+                  "failed.mp4: ffmpeg failed: Error closing file: No space left on device");
 }
 
 /* ---- Stopped ----------------------------------------------------------------------------------- */

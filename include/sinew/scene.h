@@ -45,7 +45,7 @@ SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to 
 SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
-SINEW_API double sinew_scene_fps(const sinew_scene *scene);              /* frames a second of simulated time */
+SINEW_API double sinew_scene_fps(const sinew_scene *scene); /* frames a second of simulated time */
 /* Whether caches are to hold the bodies themselves ("write": "body"), not the surfaces that ride on them. */
 SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */

@@ -36,7 +36,7 @@ typedef struct usda_reader {
     locale_t plain; /* decimal points are points */
 } usda_reader;
 
-/* Steps behind the next place where `text` stands, whose first character is not in it again. */
+/* Steps behind the next place where `text` stands, no end of whose beginnings but single letters begins it again. */
 static bool find_text(FILE *stream, const char *text)
 {
     size_t matched = 0;

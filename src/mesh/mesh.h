@@ -31,8 +31,8 @@ struct sinew_mesh {
 sinew_mesh *sinew_mesh_allocate(const sinew_allocator *allocator, int64_t vertex_count, int64_t tet_count,
                                 int64_t triangle_count, int64_t edge_count, sinew_error *error);
 
-/* Gives the mesh fractions of its own, a copy of [tet_count], which are to be in (0, 1]; NULL: none. On failure the mesh
- * is as it was. */
+/* Gives the mesh fractions of its own, a copy of [tet_count], which are to be in (0, 1]; NULL: none. On failure the
+ * mesh is as it was. */
 sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fractions, sinew_error *error);
 
 /* Refuses indices out of range and non-finite positions, by element number. */

@@ -64,12 +64,12 @@ static sinew_status place(fill *f)
         l->origin[c] = (box[c] + box[3 + c]) / 2 - (cells / 2 + aside[c]) * l->cell;
         points *= cells + 1;
     }
-    l->corners = (l->n[0] + 1) * (l->n[1] + 1) * (l->n[2] + 1);
     if (points > INT32_MAX)
         return sinew_fail(f->error, SINEW_ERROR_DATA,
                           "%d cells make a lattice of %.3g points, more than the %d that 32-bit numbers reach; use "
                           "fewer cells",
                           f->def->cells, points, INT32_MAX);
+    l->corners = (l->n[0] + 1) * (l->n[1] + 1) * (l->n[2] + 1);
     return SINEW_OK;
 }
 

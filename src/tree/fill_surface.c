@@ -20,6 +20,9 @@ enum {
 /* A surface in one plane is flat when no vertex is further from it than this, of the box's diagonal. */
 static const double flatness = 1e-6;
 
+/* m, the diagonals of boxes whose areas and volumes are numbers that can be told apart, in single precision too. */
+static const double diagonal_least = 1e-12, diagonal_most = 1e12;
+
 /* ---- What stays ------------------------------------------------------------------------------ */
 
 static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
@@ -231,9 +234,13 @@ static sinew_status check_extent(fill_surface *s, int32_t given, sinew_error *er
     memcpy(s->box, (double[6]){INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, sizeof s->box);
     for (size_t i = 0; i < 3 * (size_t)s->count; i++)
         box_add(s->box, s->positions + 3 * (size_t)s->triangles[i]);
-    const double e[3] = {s->box[3] - s->box[0], s->box[4] - s->box[1], s->box[5] - s->box[2]};
-    const double diagonal = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]), thick = thickness(s);
-    if (!(thick > flatness * diagonal) || !isfinite(diagonal))
+    const double diagonal = hypot(hypot(s->box[3] - s->box[0], s->box[4] - s->box[1]), s->box[5] - s->box[2]);
+    if (!(diagonal >= diagonal_least && diagonal <= diagonal_most))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the surface is %.3g m long, must be from %g to %g m; give it in another unit", diagonal,
+                          diagonal_least, diagonal_most);
+    const double thick = thickness(s);
+    if (!(thick > flatness * diagonal))
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "the surface is flat: %.3g m thick and %.3g m long; a body needs a surface that encloses "
                           "something",

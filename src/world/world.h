@@ -45,8 +45,7 @@ typedef struct sinew_energy_store {
     sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
     sinew_real *fractions;                 /* [count] filled parts of tets, where fractions_given */
     double *size;                          /* [count] of the rest shapes, where the energy keeps them (energy.h) */
-    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room,
-        fraction_room;
+    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room, fraction_room;
 } sinew_energy_store;
 
 /* Work space for making a batch from a store. */

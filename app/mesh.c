@@ -21,6 +21,8 @@ static const sinew_option options[] = {
     {"threads", "N", "fill: the result is the same for any number; default all", false},
     {"out", "BODY", "fill: write the body, .vtu or .msh: these keep how much of each tet is filled", false},
     {"format", "FORMAT", "fix, fill, convert: gmsh2, gmsh2-binary, gmsh4, gmsh4-binary, vtk-binary, vtu-binary", false},
+    {"up", "AXIS", "fix, fill, convert: the file's axis that becomes y: x, y, z, -x, -y, -z; default y", false},
+    {"unit", "METRES", "fix, fill, convert: of one unit of the file, 0.01 for centimetres; default 1", false},
     {"help", NULL, "this text", false},
 };
 enum {
@@ -30,10 +32,48 @@ enum {
 
 /* ---- Reading and writing -------------------------------------------------------------------- */
 
-static sinew_mesh *read_mesh(const char *path)
+/* The notes, each on its own line behind the word that says what they are. */
+static void print_notes(const char *word, const sinew_mesh *mesh)
 {
+    for (const char *note = sinew_mesh_notes(mesh); *note;) {
+        size_t length = strcspn(note, "\n");
+        printf("%s: %.*s\n", word, (int)length, note);
+        note += length + (note[length] == '\n');
+    }
+}
+
+/* A copy that stands upright and is measured in metres, in place of the mesh. NULL on failure. */
+static sinew_mesh *orient(sinew_mesh *mesh, const char *up, double scale, sinew_error *error)
+{
+    const int32_t count = sinew_mesh_vertex_count(mesh);
+    const size_t size = 3 * (size_t)count * sizeof(sinew_real);
+    sinew_real *points = malloc(size ? size : 1);
+    sinew_mesh *moved = NULL;
+    if (points) {
+        memcpy(points, sinew_mesh_positions(mesh), size);
+        if (sinew_orient_points(up, scale, count, points, error) == SINEW_OK)
+            moved = sinew_mesh_moved(mesh, points, error);
+    } else {
+        snprintf(error->text, sizeof error->text, "out of memory for %d vertices", count);
+    }
+    free(points);
+    sinew_mesh_destroy(mesh);
+    return moved;
+}
+
+/* The first file of the command line, turned and scaled as the options say. */
+static sinew_mesh *read_mesh(const sinew_arguments *arguments)
+{
+    const char *up = sinew_option_text(arguments, "up"), *unit = sinew_option_text(arguments, "unit");
+    double scale = 1;
+    if (unit && !sinew_read_number(command, "--unit", unit, 1e-12, 1e12, &scale))
+        return NULL;
     sinew_error error;
-    sinew_mesh *mesh = sinew_mesh_read(path, NULL, &error);
+    sinew_mesh *mesh = sinew_mesh_read(arguments->plain[1], NULL, &error);
+    if (mesh && (up || unit)) {
+        print_notes("read", mesh); /* the copy has none */
+        mesh = orient(mesh, up, scale, &error);
+    }
     if (!mesh)
         sinew_usage_error(command, "%s", error.text);
     return mesh;
@@ -43,16 +83,6 @@ static void print_counts(const char *path, const sinew_mesh *mesh)
 {
     printf("%s: %d vertices, %d tets, %d triangles, %d edges\n", path, sinew_mesh_vertex_count(mesh),
            sinew_mesh_tet_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_edge_count(mesh));
-}
-
-/* The notes, each on its own line behind the word that says what they are. */
-static void print_notes(const char *word, const sinew_mesh *mesh)
-{
-    for (const char *note = sinew_mesh_notes(mesh); *note;) {
-        size_t length = strcspn(note, "\n");
-        printf("%s: %.*s\n", word, (int)length, note);
-        note += length + (note[length] == '\n');
-    }
 }
 
 static bool read_format(const sinew_arguments *arguments, sinew_mesh_format *format)
@@ -172,7 +202,7 @@ static void print_flaws(const sinew_mesh_report *report, const sinew_flaw *flaws
 
 static int check_mesh(const sinew_arguments *arguments)
 {
-    sinew_mesh *mesh = read_mesh(arguments->plain[1]);
+    sinew_mesh *mesh = read_mesh(arguments);
     if (!mesh)
         return SINEW_EXIT_USAGE;
     int status = SINEW_EXIT_USAGE;
@@ -215,7 +245,7 @@ static int fix_mesh(const sinew_arguments *arguments)
     const char *merge = sinew_option_text(arguments, "merge");
     if (merge && !sinew_read_number(command, "--merge", merge, -1, 1e30, &distance))
         return SINEW_EXIT_USAGE;
-    sinew_mesh *mesh = read_format(arguments, &format) ? read_mesh(arguments->plain[1]) : NULL;
+    sinew_mesh *mesh = read_format(arguments, &format) ? read_mesh(arguments) : NULL;
     if (!mesh)
         return SINEW_EXIT_USAGE;
     int status = SINEW_EXIT_USAGE;
@@ -241,7 +271,7 @@ static int fix_mesh(const sinew_arguments *arguments)
 static int convert_mesh(const sinew_arguments *arguments)
 {
     sinew_mesh_format format;
-    sinew_mesh *mesh = read_format(arguments, &format) ? read_mesh(arguments->plain[1]) : NULL;
+    sinew_mesh *mesh = read_format(arguments, &format) ? read_mesh(arguments) : NULL;
     if (!mesh)
         return SINEW_EXIT_USAGE;
     int status = write_mesh(mesh, arguments->plain[2], format);
@@ -301,7 +331,7 @@ static int fill_mesh(const sinew_arguments *arguments)
     const char *out = sinew_option_text(arguments, "out");
     if (!read_fill_options(arguments, &def) || !read_format(arguments, &format))
         return SINEW_EXIT_USAGE;
-    sinew_mesh *surface = read_mesh(arguments->plain[1]);
+    sinew_mesh *surface = read_mesh(arguments);
     if (!surface)
         return SINEW_EXIT_USAGE;
     def.surface = surface;
@@ -338,31 +368,31 @@ static const struct action {
      "there are flaws.",
      "sinew mesh check dragon.msh",
      check_mesh,
-     {true, false, false, false, false, false, false, false, true}},
+     {true, false, false, false, false, false, false, false, false, false, true}},
     {"fix",
      2,
-     "fix IN OUT [--merge DISTANCE] [--format FORMAT]",
+     "fix IN OUT [--merge DISTANCE] [--up AXIS] [--unit METRES] [--format FORMAT]",
      "Turns inverted tets, makes triangles face one way (outwards when closed), merges vertices, drops\n"
      "degenerate and duplicate cells and unused vertices; says what it did and what is left. Slivers stay.",
      "sinew mesh fix scan.stl scan.obj --merge 1e-5",
      fix_mesh,
-     {false, true, false, false, false, false, false, true, true}},
+     {false, true, false, false, false, false, false, true, true, true, true}},
     {"fill",
      1,
-     "fill SURFACE --cells N [--conform] [--no-split] [--out BODY] [--format FORMAT]",
+     "fill SURFACE --cells N [--conform] [--no-split] [--up AXIS] [--unit METRES] [--out BODY] [--format FORMAT]",
      "Makes a body of tets around any surface, open, crossing itself, doubled or in parts: a body-centred\n"
      "lattice, of which those tets stay that the inside reaches into. Says what it made and what was odd.",
      "sinew mesh fill spot.obj --cells 24 --out spot.vtu",
      fill_mesh,
-     {false, false, true, true, true, true, true, true, true}},
+     {false, false, true, true, true, true, true, true, true, true, true}},
     {"convert",
      2,
-     "convert IN OUT [--format FORMAT]",
+     "convert IN OUT [--up AXIS] [--unit METRES] [--format FORMAT]",
      "Writes the mesh in the format of OUT's ending: .msh .node/.ele .mesh .vtk .vtu .obj .ply .stl .off.\n"
      "Formats for surfaces get the boundary of the tets.",
      "sinew mesh convert dragon.msh dragon.vtu --format vtu-binary",
      convert_mesh,
-     {false, false, false, false, false, false, false, true, true}},
+     {false, false, false, false, false, false, false, true, true, true, true}},
 };
 enum {
     ACTION_COUNT = sizeof actions / sizeof actions[0]

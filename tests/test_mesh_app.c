@@ -2,6 +2,7 @@
  *
  * test_mesh_app.c: `sinew mesh` as a person uses it: exit status, what is printed and where, what is written.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -168,12 +169,33 @@ static void help_has_examples(void **state)
     assert_says(printed, "Example: sinew mesh convert");
 }
 
+/* z up and centimetres: (1, 2, 3) becomes (1, 3, -2) / 100, and what was above stays above. */
+static void axes_and_units_are_given(void **state)
+{
+    (void)state;
+    FILE *stream = fopen(FOLDER "upright.obj", "w");
+    assert_non_null(stream);
+    fputs("v 1 2 3\nv 4 2 3\nv 1 5 3\nf 1 2 3\n", stream);
+    fclose(stream);
+    assert_int_equal(run("convert upright.obj turned.obj --up z --unit 0.01"), 0);
+    sinew_mesh *mesh = sinew_mesh_read(FOLDER "turned.obj", NULL, NULL);
+    assert_non_null(mesh);
+    const double expected[9] = {0.01, 0.03, -0.02, 0.04, 0.03, -0.02, 0.01, 0.03, -0.05};
+    for (int i = 0; i < 9; i++)
+        assert_true(fabs((double)sinew_mesh_positions(mesh)[i] - expected[i]) < 1e-8);
+    sinew_mesh_destroy(mesh);
+    assert_refused("convert upright.obj turned.obj --up w", "w");
+    assert_refused("convert upright.obj turned.obj --unit 0", "--unit");
+    assert_refused("check upright.obj --up z", "check takes no --up");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_prints_a_table_and_flaws), cmocka_unit_test(long_lists_are_cut),
-        cmocka_unit_test(fix_repairs_and_says_what),      cmocka_unit_test(convert_keeps_the_mesh),
-        cmocka_unit_test(wrong_usage_is_one_line),        cmocka_unit_test(help_has_examples),
+        cmocka_unit_test(axes_and_units_are_given), cmocka_unit_test(check_prints_a_table_and_flaws),
+        cmocka_unit_test(long_lists_are_cut),       cmocka_unit_test(fix_repairs_and_says_what),
+        cmocka_unit_test(convert_keeps_the_mesh),   cmocka_unit_test(wrong_usage_is_one_line),
+        cmocka_unit_test(help_has_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

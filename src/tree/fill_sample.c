@@ -367,21 +367,22 @@ static double wall_behind(const view *v, const double centre[3], const double no
     return fabs((double)winding) > FILL_INSIDE ? (double)hit.t : 0;
 }
 
-/* m3 of the walls in the tet that are thin enough for rays. `only`: -1 where something else bounds the inside. */
+/* m3 of the walls in the tet that are thin enough for rays. `only`: -1 where something else bounds the inside, by more
+ * than a quarter of the walls' area: the rim of a wall is less. */
 static double thin_volume(const view *v, bool only)
 {
-    double volume = 0;
+    double volume = 0, walls = 0, others = 0;
     for (int64_t i = 0; i < v->near_count; i++) {
         double centre[3], normal[3];
         const double area = area_in_tet(v, v->near[i], centre, normal);
         if (!(area > 0))
             continue;
         const double thick = wall_behind(v, centre, normal, 1) + wall_behind(v, centre, normal, -1);
-        if (only && thick == 0)
-            return -1;
+        walls += thick > 0 ? area : 0;
+        others += thick > 0 ? 0 : area;
         volume += area / 2 * thick;
     }
-    return volume;
+    return only && others > walls / 4 ? -1 : volume;
 }
 
 /* ---- All tets -------------------------------------------------------------------------------- */

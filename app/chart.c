@@ -274,7 +274,8 @@ static bool point_of(const sinew_chart *c, const sinew_curve *k, int32_t i, doub
     return true;
 }
 
-/* Of the points in one column of pixels the first, the extremes and the last are drawn. */
+/* A curve with more points than pixels: in each column of pixels the first, the extremes and the last point are drawn.
+ */
 static void trace(const sinew_chart *c, const sinew_curve *k, pen *p)
 {
     double x, y, u, v;

@@ -25,7 +25,7 @@ enum {
     WORD_MAX = 40
 };
 
-/* What ffmpeg is told about each kind of film, after the input and before the file. */
+/* The options of ffmpeg for each kind of film, which stand between the input and the file. */
 static const struct encoding {
     const char *kind;
     const char *words[WORD_MAX];

@@ -89,7 +89,8 @@ double sinew_run_clock(void); /* s, monotonic */
 
 bool sinew_run_read_formats(sinew_run *r);       /* from the command line */
 bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no format would hold */
-/* What a run that goes on must write as before; the note of a state carries it. Refuses options that say otherwise. */
+/* The note of a state carries the formats and fields of its run, as one that goes on must write the same ones:
+ * sinew_run_take_note refuses options that say otherwise. */
 bool sinew_run_add_to_note(const sinew_run *r, json_t *note);
 bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path);
 void sinew_run_print_formats(const sinew_run *r); /* the files and what opens them, each with a comma behind */

@@ -187,7 +187,7 @@ bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path)
 
 /* ---- The last line ---------------------------------------------------------------------------- */
 
-/* What opens the files of a format; every %s is the name of the scene. */
+/* The files of a format and the programs that open them; every %s is the name of the scene. */
 static const char *const open_with[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = "%s.obj + %s.pc2 (Blender: Mesh Cache modifier)",
     [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",

@@ -9,7 +9,7 @@
 #include "field.h"
 #include "shape.h"
 
-/* What is drawn of one body. */
+/* The cells of one body that are drawn, and where its points begin. */
 typedef struct drawn_body {
     sinew_body id;      /* index -1: removed */
     int32_t first;      /* particle */

@@ -83,7 +83,7 @@ static vec3 sun_on(const stage *s, vec3 normal, float part)
     return vec_scale(sun_light, part * fmaxf(0, vec_dot(normal, s->sun)));
 }
 
-/* What comes along a ray to a surface that another one sees: the sky, or, taken as grey, what hides it. */
+/* Light that a bounced ray brings from the second surface on: the sky, or a grey guess where something hides it. */
 static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
 {
     const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;
@@ -130,7 +130,7 @@ static vec3 shade_ground(const stage *s, const stage_hit *at, stage_light light)
     return vec_times(backdrop(away / (1 + away)), part);
 }
 
-/* What a thin clear coat sends back: the sun, spread a little, and at grazing angles the sky. */
+/* A thin clear coat reflects the sun, spread a little, and at grazing angles the sky. */
 static vec3 gloss(const stage *s, const stage_hit *at, vec3 view, stage_light light)
 {
     const float facing = fmaxf(0, -vec_dot(at->normal, view));

@@ -13,7 +13,7 @@
 #include "layout.h"
 #include "view.h"
 
-/* What is beside and between several panels. */
+/* The colour beside and between panels. */
 static const uint8_t paper[3] = {244, 245, 247};
 
 sinew_picture_def sinew_default_picture_def(void)

@@ -28,7 +28,7 @@ typedef struct stage {
     vec3 sun_across[2];        /* directions across its disc, as long as the tangent of its radius */
 } stage;
 
-/* What a ray hits. */
+/* The place where a ray ends: a triangle, the ground or the sky. */
 typedef struct stage_hit {
     int32_t paint; /* of the triangle; STAGE_GROUND, STAGE_SKY */
     int32_t cell;  /* the triangle */

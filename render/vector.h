@@ -73,7 +73,7 @@ static inline float vec_length(vec3 a)
     return sqrtf(vec_dot(a, a));
 }
 
-/* Of length one; a zero vector stays zero. */
+/* The vector scaled to length one; a zero vector stays zero. */
 static inline vec3 vec_unit(vec3 a)
 {
     const float length = vec_length(a);

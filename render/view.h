@@ -9,7 +9,7 @@
 #include "camera.h"
 #include "stage.h"
 
-/* What one ray of the eye sees; enough to tell surfaces apart and to shade them. */
+/* The surface seen through one pixel: enough to tell it from its neighbours and to shade it. */
 typedef struct view_pixel {
     int32_t paint;
     vec3 point, normal, colour;

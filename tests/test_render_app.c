@@ -337,7 +337,7 @@ static void other_files_stay(void **state)
 
 /* ---- Films ------------------------------------------------------------------------------------- */
 
-/* What ffprobe says about a film, "" where it cannot read it. */
+/* A film's size, pixels and frames by ffprobe, "" where it cannot read it. */
 static void probe(const char *name, char *text, size_t size)
 {
     char line[2048];

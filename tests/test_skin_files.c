@@ -153,7 +153,7 @@ static void allocations_that_fail(void **state)
 
 /* ---- Damage ------------------------------------------------------------------------------------ */
 
-/* What holds of every skin, whatever the file was. */
+/* Every skin, whatever the file was, has indices in range and sizes that fit. */
 static void check_skin(const sinew_skin *skin)
 {
     const int32_t count = sinew_skin_vertex_count(skin), faces = sinew_skin_face_count(skin);

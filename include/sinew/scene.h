@@ -88,7 +88,7 @@ typedef enum sinew_cache_format {
 SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "pc2" ... */
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
-/* What people colour solids by. */
+/* The fields of caches unless others are asked for: von Mises stress, which solids are mostly coloured by. */
 #define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
 
 typedef struct sinew_cache_def {
@@ -114,7 +114,8 @@ typedef struct sinew_cache_def {
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
-/* Of so many frames glTF holds number 0 and every so many-th: the smallest power of two that leaves at most `most`. */
+/* A glTF cache of frame_count frames holds the frames 0, n, 2 n ...; n is the smallest power of two that leaves at most
+ * `most` of them. */
 SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most);
 /* Files appear under their own names only in close, or (sequences) frame by frame when complete; a cache that
  * fails or is dropped leaves no half-written file. */

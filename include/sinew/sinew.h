@@ -341,7 +341,7 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
 SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
 SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t place);
 SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: bad id */
-/* What elements first .. first + count - 1 are made of: particles of the world [count * vertex_count], in the order of
+/* The vertices of elements first .. first + count - 1: particles of the world [count * vertex_count], in the order of
  * the def, and where they have weights these [count * 8]; either may be NULL. */
 SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,
                                                  int32_t count, int32_t *particles, sinew_real *weights,

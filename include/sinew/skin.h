@@ -84,8 +84,8 @@ SINEW_API sinew_ride_def sinew_default_ride_def(void);
 SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_ride_def *def,
                                            sinew_error *error);
 SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world, sinew_body body); /* the world's; NULL: none */
-/* What each vertex follows: vertices of the body [4 * count] and weights [4 * count]; both valid until the skin or the
- * body's shape changes. NULL without a skin. */
+/* The carriers of each skin vertex: vertices of the body [4 * count] and weights [4 * count]; both valid until the skin
+ * or the body's shape changes. NULL without a skin. */
 SINEW_API const int32_t *sinew_body_skin_vertices(const sinew_world *world, sinew_body body);
 SINEW_API const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body body);
 /* Where the skin's vertices are, and how fast, as the world is now: [3 * vertex_count]. */

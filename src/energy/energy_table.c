@@ -24,31 +24,18 @@ ENERGIES(DECLARE)
 
 static const sinew_energy_ops *const energies[SINEW_ENERGY_COUNT] = {ENERGIES(ENTRY)};
 
-/* Runs on any processor of the architecture: no lane is touched before it says yes. */
-static bool usable(void)
-{
-#if defined(__x86_64__) && defined(__AVX2__) && LANES > 1
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    return true;
-#endif
-}
-
-#define TEXT2(a) #a
-#define TEXT(a)  TEXT2(a)
-
 extern const sinew_dense_kernels SINEW_LANE_SYMBOL(sinew_dense_kernels);
 extern const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels);
 extern const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels);
 extern const sinew_visit_kernels SINEW_LANE_SYMBOL(sinew_visit_kernels);
 extern const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant);
 const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant) = {
-    .name = TEXT(SINEW_LANE_SUFFIX),
+    .name = LANE_NAME,
     .width = LANES,
     .energies = energies,
     .panels = &SINEW_LANE_SYMBOL(sinew_panel_kernels),
     .dense = &SINEW_LANE_SYMBOL(sinew_dense_kernels),
     .slots = &SINEW_LANE_SYMBOL(sinew_slot_kernels),
     .visits = &SINEW_LANE_SYMBOL(sinew_visit_kernels),
-    .usable = usable,
+    .usable = lane_usable,
 };

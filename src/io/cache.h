@@ -98,7 +98,7 @@ struct sinew_cache {
 
 /* ---- Points and shape of the world (cache_points.c, cache_shape.c) ---------------------------- */
 
-/* Which points there are; sets bodies, skinned, noun and point_count. */
+/* Finds the points of all bodies: sets bodies, skinned, noun and point_count. */
 sinew_status sinew_cache_points_open(sinew_cache *cache, const sinew_cache_def *def, sinew_error *error);
 /* q and v as the world is now. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);

@@ -30,7 +30,7 @@
 
 /* ---- Sizes ------------------------------------------------------------------------------------- */
 
-/* What does not move: indices and texture coordinates. */
+/* Bytes of the arrays that do not move: indices and texture coordinates. */
 static double fixed_bytes(const sinew_gltf *own)
 {
     return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +

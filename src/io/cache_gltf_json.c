@@ -122,7 +122,7 @@ typedef struct vertex_arrays {
     int frames;
 } vertex_arrays;
 
-/* What changes of the vertices in frame k. Lines have no normals. */
+/* Morph target k: how far places and normals are from the first frame's. Lines have no normals. */
 static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
 {
     if (triangles)

@@ -41,8 +41,8 @@ static void rename_corners(sinew_gltf *own, const int32_t *vertex)
 
 /* ---- Copies ------------------------------------------------------------------------------------ */
 
-/* What vertices are split by: the key of a corner, and what a vertex (a copy of `original`, or this itself) gets of it.
- */
+/* A rule that splits vertices: corners of one vertex with other keys get copies of it. `key` names a corner's, the
+ * other function gives it to a vertex (a copy of `original`, or this itself). */
 typedef struct vertex_split {
     int32_t (*key)(const sinew_gltf *own, const int32_t *keys, int64_t corner);
     void (*set)(sinew_gltf *own, int32_t vertex, int32_t original, int32_t key);

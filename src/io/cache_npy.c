@@ -149,7 +149,7 @@ static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count
     return cells;
 }
 
-/* What the vertices of all skins follow, skin after skin, in numbers of particles. */
+/* Joins the carriers of all skins' vertices, skin after skin, in numbers of particles. */
 static bool join_skins(const sinew_cache *cache, sinew_npy *own)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {

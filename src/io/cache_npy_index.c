@@ -21,7 +21,7 @@ sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error)
     return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for npy", cache->stem);
 }
 
-/* What the sizes of an array count. */
+/* Names of the axes of an array, one for each of its sizes. */
 static const char *axes_of(const sinew_npy_array *array)
 {
     static const char *const known[][2] = {

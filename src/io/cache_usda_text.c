@@ -119,7 +119,7 @@ static const usda_attribute extent_attribute = {"float3[] extent", SINEW_USDA_PO
 static const usda_attribute points_attribute = {"point3f[] points", SINEW_USDA_POINTS, put_vectors, true};
 static const usda_attribute velocities_attribute = {"vector3f[] velocities", SINEW_USDA_VELOCITIES, put_vectors, false};
 
-/* What all files of one cache share while the text is written. */
+/* The cache, its prims and its spooled frames, while the text is written. */
 typedef struct usda_source {
     const sinew_cache *cache;
     sinew_usda *own;
@@ -157,7 +157,7 @@ static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim
 
 /* ---- Texture coordinates and names ------------------------------------------------------------- */
 
-/* Those of the prim's own corners; a corner without any gets (0, 0), which is put behind the others. */
+/* Texture coordinates of the prim's own corners; a corner without any gets (0, 0), which is put behind the others. */
 static sinew_status put_uvs(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     const sinew_cache_shape *shape = &own->shape;

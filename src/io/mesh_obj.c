@@ -44,7 +44,7 @@ static void skip_line(obj_reader *reader)
         continue;
 }
 
-/* What stands behind a place: red, green and blue, after a weight where there are four numbers. */
+/* Numbers behind a vertex's place are its red, green and blue, after a weight where there are four. */
 static bool read_colour(obj_reader *reader)
 {
     static const char *const names[3] = {"red", "green", "blue"};

@@ -82,7 +82,7 @@ typedef struct sinew_selectable {
 sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
 sinew_selectable sinew_skin_points(const sinew_skin *skin, sinew_body body);
 
-/* Which of the points a selection holds; a NULL node holds all. An empty selection is refused at `place`. */
+/* Finds the points that a selection holds; a NULL node holds all. An empty selection is refused at `place`. */
 bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
                          const sinew_selectable *points, sinew_selected *selected);
 
@@ -91,7 +91,7 @@ bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sin
 /* The axis and the unit of a file; false where the node says nothing about them. */
 bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
-/* What a selection that is about the surface alone selects there; NULL for any other. */
+/* The part of a selection that is about the surface that rides, {"surface": ...}; NULL for any other selection. */
 const sinew_node *sinew_reader_surface(const sinew_node *select);
 /* The surface of a body, refused at `node` where there is none: NULL. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);

@@ -29,6 +29,21 @@
 
 #define LANES SINEW_LANE_WIDTH
 
+#define LANE_TEXT2(a) #a
+#define LANE_TEXT(a)  LANE_TEXT2(a)
+#define LANE_NAME     LANE_TEXT(SINEW_LANE_SUFFIX) /* of the variant that is compiled, e.g. "avx2" */
+
+/* Whether this processor has the instructions of the variant that is compiled. Runs on any processor of the
+ * architecture: no lane is touched before it says yes. */
+static inline bool lane_usable(void)
+{
+#if defined(__x86_64__) && defined(__AVX2__) && LANES > 1
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return true;
+#endif
+}
+
 #ifdef SINEW_SINGLE
 typedef int32_t lane_int;
 #define LANE_EPSILON   1.1920929e-7f  /* distance from 1 to the next number */

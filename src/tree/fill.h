@@ -127,7 +127,7 @@ sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 
 /* ---- Crossings of one segment (fill_cross.c) ------------------------------------------------ */
 
-/* What a segment passes through, in order. */
+/* The triangles that a segment passes through, in order. */
 typedef struct fill_crossings {
     int32_t count; /* all of them ... */
     int32_t sum;   /* ... and their signs: +1 where it leaves by the front of a triangle */

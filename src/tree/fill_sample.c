@@ -30,7 +30,7 @@ static void place_samples(const fill_pattern *pattern, const double tet[4][3], f
                              pattern->weights[a][2] * tet[2][c] + pattern->weights[a][3] * tet[3][c];
 }
 
-/* What one triangle adds to the links. */
+/* Marks the links between samples that one triangle crosses. */
 static void trace_triangle(const fill_surface *s, const fill_pattern *pattern, int32_t t, fill_trace *trace)
 {
     bool front[FILL_SAMPLES + 4];
@@ -47,7 +47,8 @@ static void trace_triangle(const fill_surface *s, const fill_pattern *pattern, i
     }
 }
 
-/* C of all samples, from vertex 0 of the tet on, and of its vertices. */
+/* Sums the signed crossings along links from vertex 0 of the tet to every sample and vertex: how much the winding
+ * number differs there. */
 static void count_through(const fill_pattern *pattern, fill_trace *trace)
 {
     int8_t queue[FILL_SAMPLES];

@@ -156,7 +156,7 @@ static const int32_t *near_of(const splitter *s, const side *a, int64_t *count)
     return tets->near + tets->first[a->listed];
 }
 
-/* What lies between two samples of neighbouring tets: triangles of both, each once. Lists ascend. */
+/* Triangles between two samples of neighbouring tets: those of both tets, each once. Their lists ascend. */
 static void cross_both(const splitter *s, const side *a, const side *b, const double p[3], const double q[3],
                        fill_crossings *found)
 {

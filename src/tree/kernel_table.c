@@ -5,19 +5,6 @@
 #include "math/lanes.h"
 #include "tree/tree.h"
 
-/* Runs on any processor of the architecture: no lane is touched before it says yes. */
-static bool usable(void)
-{
-#if defined(__x86_64__) && defined(__AVX2__) && LANES > 1
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    return true;
-#endif
-}
-
-#define TEXT2(a) #a
-#define TEXT(a)  TEXT2(a)
-
 void SINEW_LANE_SYMBOL(sinew_tree_find_nearest)(const sinew_tree *tree, sinew_nearest_query *query);
 void SINEW_LANE_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_query *query);
 bool SINEW_LANE_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_query *query);
@@ -25,8 +12,8 @@ double SINEW_LANE_SYMBOL(sinew_tree_find_winding)(const sinew_tree *tree, const 
 
 extern const sinew_tree_kernel SINEW_LANE_SYMBOL(sinew_tree_kernel);
 const sinew_tree_kernel SINEW_LANE_SYMBOL(sinew_tree_kernel) = {
-    .name = TEXT(SINEW_LANE_SUFFIX),
-    .usable = usable,
+    .name = LANE_NAME,
+    .usable = lane_usable,
     .nearest = SINEW_LANE_SYMBOL(sinew_tree_find_nearest),
     .ray = SINEW_LANE_SYMBOL(sinew_tree_find_hit),
     .ray_any = SINEW_LANE_SYMBOL(sinew_tree_find_any),

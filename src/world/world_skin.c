@@ -38,7 +38,7 @@ static sinew_status check_ride(const sinew_ride_def *def, sinew_error *error)
     return sinew_points_check(def->positions, sinew_skin_vertex_count(def->skin), "skin: the position", error);
 }
 
-/* What carries every vertex; refuses those that are too far. */
+/* Finds the carrier of every skin vertex; refuses vertices that are too far from the body. */
 static sinew_status find_carriers(const sinew_carriers *carriers, const sinew_ride_def *def, sinew_carrier *found,
                                   sinew_error *error)
 {

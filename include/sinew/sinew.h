@@ -256,6 +256,13 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_SPRING,              /* edges: k/2 (|x1-x0| - L)^2                                       */
     SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, moving targets                     */
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
+    /* more on tets */
+    /* more on edges */
+    /* on triangles: membranes and sets */
+    /* on hinges and rings: bending */
+    /* on shells: triangles with a slope at each edge */
+    /* on rods: edges with a frame */
+    /* loads with a potential */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 

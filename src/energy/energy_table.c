@@ -15,7 +15,14 @@
     X(SINEW_ENERGY_LINEAR, linear)                                                                                     \
     X(SINEW_ENERGY_SPRING, spring)                                                                                     \
     X(SINEW_ENERGY_POSITION, position)                                                                                 \
-    X(SINEW_ENERGY_WEAK, weak)
+    X(SINEW_ENERGY_WEAK, weak)                                                                                         \
+    /* more on tets */                                                                                                 \
+    /* more on edges */                                                                                                \
+    /* on triangles */                                                                                                 \
+    /* on hinges and rings */                                                                                          \
+    /* on shells */                                                                                                    \
+    /* on rods */                                                                                                      \
+    /* loads */
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

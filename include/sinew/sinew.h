@@ -259,6 +259,8 @@ typedef enum sinew_energy_kind {
     /* more on tets */
     /* more on edges */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
+    SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
     /* on hinges and rings: bending */
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */

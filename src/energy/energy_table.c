@@ -19,6 +19,8 @@
     /* more on tets */                                                                                                 \
     /* more on edges */                                                                                                \
     /* on triangles */                                                                                                 \
+    X(SINEW_ENERGY_MEMBRANE_STVK, membrane_stvk)                                                                       \
+    X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \

@@ -266,6 +266,7 @@ typedef enum sinew_energy_kind {
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */
     /* loads with a potential */
+    SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 

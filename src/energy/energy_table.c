@@ -25,7 +25,8 @@
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \
-    /* loads */
+    /* loads */                                                                                                        \
+    X(SINEW_ENERGY_PRESSURE, pressure)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

@@ -294,7 +294,7 @@ static void judge(outcome *o, const char *what, double published, double measure
 static bool show_mylar(const setting *s, figure *f, outcome *o)
 {
     mylar m = {0};
-    if (!blow_mylar(s->quick ? 32 : 64, s->quick ? 16 : 32, s->quick ? 80 : 300, &m, f, o))
+    if (!blow_mylar(s->quick ? 32 : 48, s->quick ? 16 : 24, s->quick ? 80 : 200, &m, f, o))
         return false;
     judge(o, "Mylar balloon: radius / a", 0.762760, m.radius, 0.01);
     judge(o, "Mylar balloon: thickness / a", 0.913893, m.thickness, 0.01);
@@ -381,7 +381,7 @@ static bool rests_at(const shell *s, double pressure, sinew_real *q, double *str
 /* The greatest pressure that the balloon bears, by bisection, and where it then rests. */
 static double bear(const shell *s, int32_t halvings, sinew_real *q, double *stretch)
 {
-    double low = 0.55, high = 0.70;
+    double low = 0.60, high = 0.64;
     for (int32_t i = 0; i < halvings; i++) {
         double at;
         const double trial = (low + high) / 2;
@@ -433,7 +433,7 @@ static bool show_rubber(const setting *s, figure *f, outcome *o)
     if (world) {
         double stretch = 1;
         show_curve(&ball, world, q, o);
-        const double borne = bear(&ball, s->quick ? 5 : 9, q, &stretch);
+        const double borne = bear(&ball, s->quick ? 3 : 7, q, &stretch);
         judge(o, "rubber balloon: greatest pressure it rests at, by Newton", 0.619731, borne, 0.01);
         outcome_number(o, borne, "rubber_borne");
         double at;

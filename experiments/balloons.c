@@ -458,8 +458,8 @@ void experiment_balloons(const setting *s, outcome *o)
     f->shapes = true;
     f->span = 3;
     snprintf(o->setup, sizeof o->setup,
-             "Mylar: two discs of %d meridians and %d rings; rubber: a sphere of %d triangles.", s->quick ? 32 : 64,
-             s->quick ? 16 : 32, s->quick ? 1280 : 5120);
+             "Mylar: two discs of %d meridians and %d rings; rubber: a sphere of %d triangles.", s->quick ? 32 : 48,
+             s->quick ? 16 : 24, s->quick ? 1280 : 5120);
     if (show_mylar(s, f, o))
         show_rubber(s, f, o);
 }

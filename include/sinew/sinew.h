@@ -397,6 +397,37 @@ SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
 
+/* ---- Tearing ------------------------------------------------------------------------------- */
+
+/* A body that tears where its edges are stretched too far. Before each step but the first the edges of its cells are
+ * looked at; those longer than 1 + limit of their rest length tear, the most stretched first. */
+typedef struct sinew_tear_def {
+    uint32_t cookie;
+    sinew_body body;
+    sinew_real limit; /* strain, > 0. Default 0.5 */
+    bool split; /* true (default): the mesh opens at an end of the edge that no pin holds: the vertex gets copies, each
+                   side of the tear its own, which share its mass; elements follow their cells, and bending across
+                   the tear ends. false: the edge goes: elements that have both its ends as neighbours are switched
+                   off, and cells that have it are drawn no more */
+    int32_t most; /* edges a step, >= 1. Default 16 */
+} sinew_tear_def;
+
+typedef struct sinew_tear_report {
+    int64_t edges;    /* that tore */
+    int64_t vertices; /* copies that were made */
+    int64_t
+        refused; /* times that an edge was over the limit and stayed: both ends are pinned, or nothing opens there */
+} sinew_tear_report;
+
+SINEW_API sinew_tear_def sinew_default_tear_def(void);
+/* Tearing by this def from the next step on, in place of what was said before. Refuses a body with a skin, and elements
+ * that cannot tear (shells, rods), by name. sinew_world_shape_version() goes up in a step that begins with a tear.
+ * States carry the tears: they load into a world that was built the same way and is torn no further. */
+SINEW_API sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error);
+/* Since the body was added; zeros without tearing. */
+SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report,
+                                       sinew_error *error);
+
 /* ---- Pins ---------------------------------------------------------------------------------- */
 
 /* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. */

@@ -279,6 +279,16 @@ static const sinew_field force_fields[] = {
 static const sinew_shape force_shape = {
     .name = "force", .fields = force_fields, .field_count = COUNT(force_fields), .exactly_one = "force|total"};
 
+static const sinew_field tear_fields[] = {
+    {"strain", NUMBER, .meaning = "edges stretched by more tear; 0.5 unless given", .minimum = 0, .maximum = 1e6,
+     .open_minimum = true},
+    {"by", WORD, .meaning = "split: the mesh opens (unless given); remove: edges and the cells that have them go",
+     .choices = "split|remove"},
+    {"most", INTEGER, .meaning = "edges that tear in one step, the most stretched first; 16 unless given", .minimum = 1,
+     .maximum = largest_index},
+};
+static const sinew_shape tear_shape = {.name = "tear", .fields = tear_fields, .field_count = COUNT(tear_fields)};
+
 static const sinew_field body_fields[] = {
     {"name", TEXT, .meaning = "by which couplings call it"},
     {"mesh", OBJECT, .meaning = "rest shape", .shape = &mesh_shape, .required = true},
@@ -296,6 +306,7 @@ static const sinew_field body_fields[] = {
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
     {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
+    {"tear", OBJECT, .meaning = "tears where it is stretched too far", .shape = &tear_shape},
 };
 static const sinew_shape body_shape = {
     .name = "body", .fields = body_fields, .field_count = COUNT(body_fields), .at_most_one = "density|mass|masses"};

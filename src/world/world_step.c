@@ -2,6 +2,7 @@
  *
  * world_step.c: one step, stage by stage:
  *
+ *     tear      edges that the last step stretched too far part
  *     targets   pins and anchors go to where they are at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "world/tear.h"
 #include "world/world_fields.h"
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
@@ -196,7 +198,8 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
     *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
-    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK ||
+    if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
+        sinew_world_prepare(world, &world->error) != SINEW_OK ||
         sinew_balance_prepare(world, &world->error) != SINEW_OK)
         return out->bits;
     sinew_solve *solve = &world->solve;

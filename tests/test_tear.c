@@ -9,6 +9,7 @@
 #include "mesh/facets.h"
 #include "mesh/mesh.h"
 #include "random_cases.h"
+#include "sinew/scene.h"
 
 static sinew_mesh *make_cloth(int32_t nx, int32_t ny, sinew_diagonals diagonals)
 {
@@ -308,6 +309,47 @@ static void updates_agree(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* OBJ and VTU frames follow the cells; formats whose frames have one shape say no before the first step. */
+static void caches_follow(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_cloth(8, 6, SINEW_DIAGONALS_FORWARD);
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
+        tearing_world t = make_tearing(mesh, SINEW_SOLVER_XPBD, true, 3);
+        sinew_error error = {0};
+        sinew_cache_def def = sinew_default_cache_def();
+        def.world = t.world;
+        def.directory = SINEW_TEST_DIR;
+        def.name = "torn";
+        def.format = (sinew_cache_format)format;
+        sinew_cache *cache = sinew_cache_open(&def, &error);
+        const bool follows = format == SINEW_CACHE_OBJ || format == SINEW_CACHE_VTU;
+        assert_int_equal(cache != NULL, follows);
+        if (!follows)
+            assert_non_null(strstr(error.text, "use obj or vtu"));
+        for (int i = 0; i < 30 && follows; i++) {
+            sinew_world_step(t.world, NULL);
+            assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
+        }
+        if (follows) {
+            assert_int_equal(sinew_cache_close(cache, &error), SINEW_OK);
+            sinew_mesh *read = sinew_mesh_read(format == SINEW_CACHE_OBJ ? SINEW_TEST_DIR "/torn.0029.obj"
+                                                                         : SINEW_TEST_DIR "/torn.0029.vtu",
+                                               NULL, &error);
+            must(&error);
+            const sinew_mesh *torn = sinew_body_mesh(t.world, t.body);
+            assert_true(sinew_mesh_vertex_count(torn) > sinew_mesh_vertex_count(mesh));
+            assert_int_equal(sinew_mesh_triangle_count(read), sinew_mesh_triangle_count(torn));
+            const int32_t first = sinew_body_first_particle(t.world, t.body);
+            for (int32_t i = 0; i < 3 * sinew_mesh_triangle_count(read); i++)
+                assert_int_equal(sinew_mesh_triangles(read)[i], first + sinew_mesh_triangles(torn)[i]);
+            sinew_mesh_destroy(read);
+        }
+        sinew_world_destroy(t.world);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -331,6 +373,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_keep_surfaces), cmocka_unit_test(worlds_tear),
                                        cmocka_unit_test(states_carry_tears), cmocka_unit_test(updates_agree),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(caches_follow),      cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

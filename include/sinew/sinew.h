@@ -424,6 +424,8 @@ SINEW_API sinew_tear_def sinew_default_tear_def(void);
  * that cannot tear (shells, rods), by name. sinew_world_shape_version() goes up in a step that begins with a tear.
  * States carry the tears: they load into a world that was built the same way and is torn no further. */
 SINEW_API sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error);
+/* Whether a body may tear. */
+SINEW_API bool sinew_body_tears(const sinew_world *world, sinew_body body);
 /* Since the body was added; zeros without tearing. */
 SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report,
                                        sinew_error *error);

@@ -80,6 +80,12 @@ sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, 
     return SINEW_OK;
 }
 
+bool sinew_body_tears(const sinew_world *world, sinew_body body)
+{
+    const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
+    return record && record->tear;
+}
+
 sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report, sinew_error *error)
 {
     sinew_error_clear(error);

@@ -274,6 +274,9 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_TRIANGLE, /* 3 */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
+    SINEW_STENCIL_SHELL,    /* 6: a triangle, then the director points of the edges opposite to its vertices */
+    SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
+    SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

@@ -220,11 +220,22 @@ static const sinew_field fill_fields[] = {
 };
 static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
 
+static const sinew_field directors_fields[] = {
+    {"offset", NUMBER, .meaning = "of the points from their edges; a quarter of the mean edge unless given",
+     .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true},
+    {"toward", VECTOR, .meaning = "where those of ropes point, as far as they can"},
+};
+static const sinew_shape directors_shape = {
+    .name = "directors", .fields = directors_fields, .field_count = COUNT(directors_fields)};
+
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
     {"up", WORD, .meaning = up_meaning, .choices = up_words},
     {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
     {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
+    {"directors", BOOLEAN | OBJECT,
+     .meaning = "give every edge a point that carries its slope or frame, for shells and rods",
+     .shape = &directors_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
 static const sinew_shape mesh_shape = {.name = "mesh",

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "mesh/director.h"
 #include "mesh/facets.h"
 #include "mesh/mesh.h"
 
@@ -161,6 +162,9 @@ static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .find = find_triangles},
     [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges},
     [SINEW_STENCIL_RING] = {"ring", "rings", SINEW_STENCIL_MAX, .padded = true, .find = find_rings},
+    [SINEW_STENCIL_SHELL] = {"shell", "shells", 6, .find = sinew_find_shells},
+    [SINEW_STENCIL_ROD] = {"rod", "rods", 5, .find = sinew_find_rods},
+    [SINEW_STENCIL_DIRECTOR] = {"director", "directors", 3, .find = sinew_find_directors},
 };
 
 /* Rows of the program's own. The one table that grows while the process runs: a place is filled once, by whoever finds

@@ -145,7 +145,11 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
         digest =
             sinew_checksum(digest, sinew_mesh_fractions(mesh), (size_t)sinew_mesh_tet_count(mesh) * sizeof(sinew_real));
     digest = sinew_checksum(digest, sinew_mesh_triangles(mesh), 3 * (size_t)sinew_mesh_triangle_count(mesh) * corner);
-    return sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    digest = sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    if (sinew_mesh_directors(mesh))
+        digest =
+            sinew_checksum(digest, sinew_mesh_directors(mesh), 3 * (size_t)sinew_mesh_director_count(mesh) * corner);
+    return digest;
 }
 
 static void put_body(signature *s, const sinew_world *world, int32_t index)

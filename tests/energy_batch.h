@@ -243,6 +243,15 @@ static inline void sample_move(sample *s, const double F[9], const double t[3])
                               F[3 * i + 2] * s->rest[3 * a + 2] + t[i];
 }
 
+/* Director points over the middles of the edges opposite to a triangle's vertices. */
+static inline void shell_rest_points(double *rest)
+{
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            rest[9 + 3 * a + i] = (rest[3 * ((a + 1) % 3) + i] + rest[3 * ((a + 2) % 3) + i]) / 2 + (i == 2 ? 0.5 : 0) +
+                                  random_in(-0.1, 0.1);
+}
+
 /* Moduli near 1, so that errors are relative; a random well-shaped rest element. */
 static inline sample sample_make(const sinew_energy_info *info, const state *s)
 {
@@ -250,6 +259,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     sample result = {0};
     for (int i = 0; i < SIZE_MAX3; i++)
         result.rest[i] = corner[i] + random_in(-0.2, 0.2);
+    if (info->stencil == SINEW_STENCIL_SHELL)
+        shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] = info->parameters[i].preset > 10 ? random_in(1, 3) : info->parameters[i].preset;
     double sums[2] = {0, 0}, length = 0;

@@ -261,6 +261,7 @@ typedef enum sinew_energy_kind {
     /* on triangles: membranes and sets */
     /* on hinges and rings: bending */
     /* on shells: triangles with a slope at each edge */
+    SINEW_ENERGY_SHELL_BENDING, /* shells: a plate's bending, Morley 1968; converges on every mesh          */
     /* on rods: edges with a frame */
     /* loads with a potential */
     SINEW_ENERGY_COUNT

@@ -21,6 +21,7 @@
     /* on triangles */                                                                                                 \
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \
+    X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
     /* on rods */                                                                                                      \
     /* loads */
 

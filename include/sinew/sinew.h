@@ -260,6 +260,9 @@ typedef enum sinew_energy_kind {
     /* more on edges */
     /* on triangles: membranes and sets */
     /* on hinges and rings: bending */
+    SINEW_ENERGY_HINGE,          /* hinges: D/2 |e|^2/A (theta - theta_0)^2           PBNG (35)           */
+    SINEW_ENERGY_ISOMETRIC,      /* hinges: the same in small angles, quadratic       Bergou et al. 2006  */
+    SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean curvature   PD (20), (21)       */
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */
     /* loads with a potential */
@@ -274,6 +277,7 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_TRIANGLE, /* 3 */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
+    SINEW_STENCIL_WHEEL,    /* the same for a vertex inside a surface, neighbours in order around it */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

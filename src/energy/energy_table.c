@@ -20,6 +20,9 @@
     /* more on edges */                                                                                                \
     /* on triangles */                                                                                                 \
     /* on hinges and rings */                                                                                          \
+    X(SINEW_ENERGY_HINGE, hinge)                                                                                       \
+    X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
+    X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \
     /* loads */

@@ -258,9 +258,16 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
     /* more on tets */
     /* more on edges */
+    SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
+    SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
     /* on hinges and rings: bending */
+    SINEW_ENERGY_HINGE,          /* hinges: D/2 |e|^2/A (theta - theta_0)^2           PBNG (35)           */
+    SINEW_ENERGY_ISOMETRIC,      /* hinges: the same in small angles, quadratic       Bergou et al. 2006  */
+    SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean curvature   PD (20), (21)       */
     /* on shells: triangles with a slope at each edge */
+    SINEW_ENERGY_SHELL_BENDING, /* shells: a plate's bending, Morley 1968; converges on every mesh          */
     /* on rods: edges with a frame */
     /* loads with a potential */
     SINEW_ENERGY_COUNT
@@ -274,6 +281,10 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_TRIANGLE, /* 3 */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
+    SINEW_STENCIL_WHEEL,    /* the same for a vertex inside a surface, neighbours in order around it */
+    SINEW_STENCIL_SHELL,    /* 6: a triangle, then the director points of the edges opposite to its vertices */
+    SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
+    SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

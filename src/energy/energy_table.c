@@ -18,9 +18,16 @@
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
     /* more on tets */                                                                                                 \
     /* more on edges */                                                                                                \
+    X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
+    X(SINEW_ENERGY_MEMBRANE_STVK, membrane_stvk)                                                                       \
+    X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
     /* on hinges and rings */                                                                                          \
+    X(SINEW_ENERGY_HINGE, hinge)                                                                                       \
+    X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
+    X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
     /* on shells */                                                                                                    \
+    X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
     /* on rods */                                                                                                      \
     /* loads */
 

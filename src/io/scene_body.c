@@ -344,12 +344,15 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     const sinew_mesh *kept = sinew_body_mesh(reader->scene->world, body);
     const sinew_node *initial = sinew_node_get(node, "initial"), *energies = sinew_node_get(node, "energies");
     const sinew_node *pins = sinew_node_get(node, "pins"), *forces = sinew_node_get(node, "forces");
+    const sinew_node *loads = sinew_node_get(node, "loads");
     good =
         read_velocities(reader, initial, body, sinew_mesh_vertex_count(kept)) && sinew_reader_show(reader, node, body);
     for (const sinew_node *entry = energies ? energies->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_energy(reader, entry, body);
     for (const sinew_node *entry = pins ? pins->child : NULL; entry && good; entry = entry->next)
         good = read_pin(reader, entry, body);
+    for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
+        good = sinew_reader_load(reader, entry, body);
     return good && (!forces || read_forces(reader, forces, body)) &&
            read_tear(reader, sinew_node_get(node, "tear"), body);
 }

@@ -288,6 +288,20 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
     return body;
 }
 
+/* Takes over the mesh and gives back one with directors, or NULL. */
+static sinew_mesh *add_directors(sinew_reader *reader, const sinew_node *directors, sinew_mesh *mesh)
+{
+    sinew_real offset = 0, toward[3];
+    const bool aimed = sinew_node_get(directors, "toward") != NULL;
+    take_number(directors, "offset", &offset);
+    take_vector(directors, "toward", toward);
+    sinew_mesh *made = sinew_mesh_with_directors(mesh, (double)offset, aimed ? toward : NULL, reader->error);
+    if (!made)
+        sinew_tree_blame(&reader->tree, directors);
+    sinew_mesh_destroy(mesh);
+    return made;
+}
+
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
 {
     const sinew_node *node = sinew_node_get(body, "mesh"), *file = sinew_node_get(node, "file");
@@ -306,10 +320,11 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
     if (mesh && transform)
         mesh = transform_mesh(reader, transform, mesh);
     /* After the transform, so that a scale that differs from axis to axis does not reach the tets. */
-    const sinew_node *fill = sinew_node_get(node, "fill");
-    if (!mesh || !fill)
-        return mesh;
-    sinew_mesh *filled = fill_surface(reader, fill, mesh);
-    sinew_mesh_destroy(mesh);
-    return filled;
+    const sinew_node *fill = sinew_node_get(node, "fill"), *directors = sinew_node_get(node, "directors");
+    if (mesh && fill) {
+        sinew_mesh *filled = fill_surface(reader, fill, mesh);
+        sinew_mesh_destroy(mesh);
+        mesh = filled;
+    }
+    return mesh && directors && !json_is_false(directors->value) ? add_directors(reader, directors, mesh) : mesh;
 }

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/sections.h"
+#include "world/loads.h"
 #include "world/tear.h"
-#include "world/world.h"
 
 /* ---- Values as text -------------------------------------------------------------------------- */
 
@@ -146,7 +146,11 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
         digest =
             sinew_checksum(digest, sinew_mesh_fractions(mesh), (size_t)sinew_mesh_tet_count(mesh) * sizeof(sinew_real));
     digest = sinew_checksum(digest, sinew_mesh_triangles(mesh), 3 * (size_t)sinew_mesh_triangle_count(mesh) * corner);
-    return sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    digest = sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    if (sinew_mesh_directors(mesh))
+        digest =
+            sinew_checksum(digest, sinew_mesh_directors(mesh), 3 * (size_t)sinew_mesh_director_count(mesh) * corner);
+    return digest;
 }
 
 static void put_body(signature *s, const sinew_world *world, int32_t index)
@@ -244,6 +248,22 @@ bool sinew_world_keep_signature(sinew_world *world)
     return true;
 }
 
+/* Worlds that never had a load have the lines that they had before there were loads. */
+static void put_loads(signature *s, const sinew_world *world)
+{
+    s->prefix[0] = '\0';
+    for (int32_t i = 0; i < world->load_count; i++) {
+        const sinew_load_record *record = &world->loads[i];
+        char name[32];
+        snprintf(name, sizeof name, "loads.%" PRId32, i);
+        if (record->live)
+            put_format(s, name, "%s on body %" PRId32 " (checksum %08" PRIx32 ")",
+                       sinew_get_load_info(record->kind)->name, record->body.index, sinew_load_digest(record));
+        else
+            put_text(s, name, "removed");
+    }
+}
+
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context)
 {
     signature s = {line, context, ""};
@@ -260,6 +280,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
         put_body(&s, world, i);
     for (int32_t i = 0; i < world->energy_count; i++)
         put_energy(&s, world, i);
+    put_loads(&s, world);
     snprintf(s.prefix, sizeof s.prefix, "pins.");
     for (int32_t i = 0; i < world->pin_count; i++) {
         char name[16];
@@ -318,6 +339,9 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
 {
     comparison c = {.text = text, .end = text + size, .cursor = text};
     sinew_world_signature(world, compare_line, &c);
+    size_t length;
+    if (world->load_count == 0 && saved_value(&c, "loads.0", &length))
+        compare_line(&c, "loads.0", "not there");
     if (c.differences == 0)
         return SINEW_OK;
     if (c.differences == 1)

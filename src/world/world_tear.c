@@ -38,7 +38,7 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
         if (row->part_size == 0 && !row->couples && info->vertex_count > 1)
             return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                               "energy %d (%s) is on %s, which cannot tear; use energies on edges, triangles, hinges, "
-                              "rings or tets",
+                              "wheels or tets",
                               i, info->name, row->plural);
     }
     return SINEW_OK;

@@ -262,6 +262,8 @@ typedef enum sinew_energy_kind {
     /* on hinges and rings: bending */
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */
+    SINEW_ENERGY_ROD,      /* two segments: bending and twist, EI_1, EI_2, GJ     Bergou et al. 2008          */
+    SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;

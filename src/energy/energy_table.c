@@ -22,6 +22,8 @@
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \
+    X(SINEW_ENERGY_ROD, rod)                                                                                           \
+    X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);

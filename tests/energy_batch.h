@@ -266,7 +266,7 @@ static inline void shell_rest_points(double *rest)
 /* Moduli and lengths near 1, so that errors are relative. */
 static inline double sample_parameter(const sinew_parameter *p)
 {
-    const bool thin = strcmp(p->name, "thickness") == 0 || strcmp(p->name, "rigidity") == 0;
+    const bool thin = strcmp(p->name, "thickness") == 0 || strncmp(p->unit, "N m", 3) == 0;
     return p->preset > 10 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
 }
 

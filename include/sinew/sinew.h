@@ -269,6 +269,8 @@ typedef enum sinew_energy_kind {
     /* on shells: triangles with a slope at each edge */
     SINEW_ENERGY_SHELL_BENDING, /* shells: a plate's bending, Morley 1968; converges on every mesh          */
     /* on rods: edges with a frame */
+    SINEW_ENERGY_ROD,      /* two segments: bending and twist, EI_1, EI_2, GJ     Bergou et al. 2008          */
+    SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;

@@ -49,6 +49,7 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_ROUND  0x524f5553u
 #define SINEW_COOKIE_CLOTH  0x434c4f53u
 #define SINEW_COOKIE_ROPE   0x524f5053u
+#define SINEW_COOKIE_COIL   0x434f4953u
 #define SINEW_COOKIE_WORLD  0x574f5253u
 #define SINEW_COOKIE_SOLVER 0x534f4c53u
 #define SINEW_COOKIE_BODY   0x424f4453u

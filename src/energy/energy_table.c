@@ -29,6 +29,8 @@
     /* on shells */                                                                                                    \
     X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
     /* on rods */                                                                                                      \
+    X(SINEW_ENERGY_ROD, rod)                                                                                           \
+    X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);

@@ -18,6 +18,7 @@ struct generator {
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
     sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* the round ones */
+    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* ropes that turn */
 };
 
 static void take_integers(const sinew_node *node, const char *key, int32_t *values)
@@ -123,6 +124,18 @@ static sinew_mesh *make_rope(const generator *self, sinew_reader *reader, const 
     return sinew_mesh_rope(&def, reader->error);
 }
 
+static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, const sinew_node *node)
+{
+    sinew_coil_def def = sinew_default_coil_def();
+    def.allocator = reader->allocator;
+    take_number(node, "radius", &def.radius);
+    take_number(node, "pitch", &def.pitch);
+    take_number(node, "turns", &def.turns);
+    take_integer(node, "vertices", &def.vertices);
+    double count = def.vertices > 0 ? def.vertices : 24 * (double)def.turns;
+    return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
+}
+
 /* ---- The table ------------------------------------------------------------------------------ */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
@@ -184,6 +197,16 @@ static const sinew_field rope_fields[] = {
     {"from", VECTOR, .meaning = "one end; 0, 0, 0 unless given", .unit = "m"},
     {"to", VECTOR, .meaning = "other end; 1, 0, 0 unless given", .unit = "m"},
 };
+static const sinew_field coil_fields[] = {
+    {"radius", NUMBER, .meaning = "of the helix; 0.5 unless given", LENGTH},
+    {"pitch", NUMBER, .meaning = "along z, per turn; 0.2 unless given", .unit = "m", .minimum = -1e6, .maximum = 1e6},
+    {"turns", NUMBER, .meaning = "5 unless given", .minimum = 0, .maximum = 1e6, .open_minimum = true},
+    {"vertices", INTEGER, .meaning = "24 a turn unless given", .minimum = 2, .maximum = 1e7},
+};
+static const sinew_field ring_fields[] = {
+    {"radius", NUMBER, .meaning = "0.5 unless given", LENGTH},
+    {"vertices", INTEGER, .meaning = "24 unless given", .minimum = 3, .maximum = 1e7},
+};
 
 static const generator generators[] = {
     {"box", box_fields, COUNT(box_fields), make_box, NULL},
@@ -194,6 +217,8 @@ static const generator generators[] = {
     {"tube", tube_fields, COUNT(tube_fields), make_round, sinew_mesh_tube},
     {"cloth", cloth_fields, COUNT(cloth_fields), make_cloth, NULL},
     {"rope", rope_fields, COUNT(rope_fields), make_rope, NULL},
+    {"coil", coil_fields, COUNT(coil_fields), make_coiled, .coil = sinew_mesh_coil},
+    {"ring", ring_fields, COUNT(ring_fields), make_coiled, .coil = sinew_mesh_ring},
 };
 
 static const generator *generator_by_name(const char *name)

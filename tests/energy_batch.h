@@ -290,10 +290,10 @@ static inline bool is_tet(const sinew_energy_info *info)
     return info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Elements with as many edges from their first vertex as they have dimensions: a deformation gradient maps these. */
+/* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
 static inline bool has_gradient(const sinew_energy_info *info)
 {
-    return is_tet(info) || info->stencil == SINEW_STENCIL_TRIANGLE;
+    return is_tet(info) || (info->stencil == SINEW_STENCIL_TRIANGLE && info->capabilities & SINEW_CAN_REDUCE);
 }
 
 #endif

@@ -254,7 +254,14 @@ static inline void wheel_rest(int vertex_count, double *rest)
     }
 }
 
-/* Moduli near 1, so that errors are relative; a random well-shaped rest element. */
+/* Moduli and lengths near 1, so that errors are relative. */
+static inline double sample_parameter(const sinew_parameter *p)
+{
+    const bool thin = strcmp(p->name, "thickness") == 0;
+    return p->preset > 10 || strcmp(p->name, "rigidity") == 0 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
+}
+
+/* A random well-shaped rest element. */
 static inline sample sample_make(const sinew_energy_info *info, const state *s)
 {
     static const double corner[SIZE_MAX3] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0};
@@ -264,7 +271,7 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     if (info->stencil == SINEW_STENCIL_WHEEL)
         wheel_rest(info->vertex_count, result.rest);
     for (int i = 0; i < info->parameter_count; i++)
-        result.parameters[i] = info->parameters[i].preset > 10 ? random_in(1, 3) : info->parameters[i].preset;
+        result.parameters[i] = sample_parameter(&info->parameters[i]);
     double sums[2] = {0, 0}, length = 0;
     for (int a = 0; a < 8; a++)
         sums[a / 4] += result.weights[a] = random_in(0.1, 1);
@@ -294,6 +301,12 @@ static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 static inline bool is_tet(const sinew_energy_info *info)
 {
     return info->stencil == SINEW_STENCIL_TET;
+}
+
+/* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
+static inline bool has_gradient(const sinew_energy_info *info)
+{
+    return is_tet(info) || (info->stencil == SINEW_STENCIL_TRIANGLE && info->capabilities & SINEW_CAN_REDUCE);
 }
 
 #endif

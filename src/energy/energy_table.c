@@ -18,6 +18,7 @@
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
     /* more on tets */                                                                                                 \
     /* more on edges */                                                                                                \
+    X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \

@@ -479,6 +479,8 @@ typedef struct sinew_iteration {
     double residual;                    /* N: |grad g| over the free particles */
     double linear_momentum[3];          /* kg m/s of (q - q_n)/h */
     double angular_momentum[3];         /* kg m2/s about the origin */
+    double own_objective; /* J: what the solver's iterations go down on where its parameters make that another function
+                             (pd with coordinates or sets of its own); else the objective */
 } sinew_iteration;
 
 /* How well the energy above the minimum is known. The minimum is the one that lies downhill from where the step ended;

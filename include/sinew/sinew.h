@@ -260,8 +260,14 @@ typedef enum sinew_energy_kind {
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_TRIANGLE_STRAIN,      /* triangles: distance to stretches within limits   PD (16)       */
+    SINEW_ENERGY_WOVEN_STRAIN,         /* triangles: limits along warp and weft                           */
+    SINEW_ENERGY_AREA,                 /* triangles: distance to areas within bounds       PD (24)       */
+    SINEW_ENERGY_MEMBRANE_COROTATED,   /* triangles: mu |F - R|^2 + lambda/2 (J-1)^2       PBNG (36)     */
     SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
     SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
+    SINEW_ENERGY_BARAFF_WITKIN,        /* triangles: stretch and shear as conditions                      */
+    SINEW_ENERGY_ORTHOTROPIC,          /* triangles: moduli along warp, weft and for shear                */
     /* on hinges and rings: bending */
     SINEW_ENERGY_HINGE,          /* hinges: D/2 |e|^2/A (theta - theta_0)^2           PBNG (35)           */
     SINEW_ENERGY_ISOMETRIC,      /* hinges: the same in small angles, quadratic       Bergou et al. 2006  */
@@ -512,6 +518,8 @@ typedef struct sinew_iteration {
     double residual;                    /* N: |grad g| over the free particles */
     double linear_momentum[3];          /* kg m/s of (q - q_n)/h */
     double angular_momentum[3];         /* kg m2/s about the origin */
+    double own_objective; /* J: what the solver's iterations go down on where its parameters make that another function
+                             (pd with coordinates or sets of its own); else the objective */
 } sinew_iteration;
 
 /* How well the energy above the minimum is known. The minimum is the one that lies downhill from where the step ended;

@@ -17,6 +17,11 @@
     X(SINEW_ENERGY_POSITION, position)                                                                                 \
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
     /* more on tets */                                                                                                 \
+    X(SINEW_ENERGY_STRAIN_LIMIT, strain_limit)                                                                         \
+    X(SINEW_ENERGY_FIBRE_STRAIN, fibre_strain)                                                                         \
+    X(SINEW_ENERGY_VOLUME, volume)                                                                                     \
+    X(SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, neo_hookean_isochoric)                                                       \
+    X(SINEW_ENERGY_REINFORCED, reinforced)                                                                             \
     /* more on edges */                                                                                                \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \

@@ -265,10 +265,13 @@ typedef enum sinew_energy_kind {
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
+    SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
     /* on hinges and rings: bending */
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */
     /* loads with a potential */
+    SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 

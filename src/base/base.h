@@ -63,5 +63,6 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_RIDE   0x52494453u
 #define SINEW_COOKIE_FILL   0x46494c53u
 #define SINEW_COOKIE_TREE   0x54524553u
+#define SINEW_COOKIE_LOAD   0x4c4f4153u
 
 #endif

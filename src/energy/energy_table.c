@@ -25,10 +25,13 @@
     /* more on edges */                                                                                                \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
+    X(SINEW_ENERGY_MEMBRANE_STVK, membrane_stvk)                                                                       \
+    X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \
-    /* loads */
+    /* loads */                                                                                                        \
+    X(SINEW_ENERGY_PRESSURE, pressure)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

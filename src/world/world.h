@@ -87,6 +87,8 @@ typedef struct sinew_pin_record {
     uint32_t generation;
 } sinew_pin_record;
 
+typedef struct sinew_load_record sinew_load_record; /* loads.h */
+
 struct sinew_world {
     sinew_allocator allocator;
     sinew_world_def def;
@@ -112,6 +114,9 @@ struct sinew_world {
     sinew_energy_record *energies;
     int32_t pin_count, pin_capacity;
     sinew_pin_record *pins;
+    int32_t load_count, load_capacity;
+    sinew_load_record *loads;
+    sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
     int32_t body_hint, energy_hint, pin_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
@@ -205,6 +210,8 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
+/* All elements of an energy together, as the state is now. */
+sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);
@@ -236,6 +243,13 @@ void sinew_world_predict(sinew_world *world);
 void sinew_world_move_targets(sinew_world *world, double time);
 /* How much of gravity and forces acts in a step, the first being 1. */
 double sinew_world_load_part(const sinew_world *world, int64_t step);
+/* Makes what loads act on anew where bodies have changed; sets load_force for the step that comes next. */
+sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error);
+void sinew_loads_evaluate(sinew_world *world);
+void sinew_loads_remove_body(sinew_world *world, sinew_body body);
+void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record);
+/* CRC-32 of vector, parameters, keys and what it acts on, where that was given. */
+uint32_t sinew_load_digest(const sinew_load_record *record);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */

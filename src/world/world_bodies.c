@@ -290,6 +290,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     if (status != SINEW_OK)
         return status;
     const int32_t start = record->start, count = record->count;
+    sinew_loads_remove_body(world, body);
     sinew_numbers_give(world, record->first, record->room);
     sinew_body_record_destroy(&world->allocator, record);
     sinew_world_free_place(&world->body_hint, body.index);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/sections.h"
-#include "world/world.h"
+#include "world/loads.h"
 
 /* ---- Values as text -------------------------------------------------------------------------- */
 
@@ -198,6 +198,22 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 
+/* Worlds that never had a load have the lines that they had before there were loads. */
+static void put_loads(signature *s, const sinew_world *world)
+{
+    s->prefix[0] = '\0';
+    for (int32_t i = 0; i < world->load_count; i++) {
+        const sinew_load_record *record = &world->loads[i];
+        char name[32];
+        snprintf(name, sizeof name, "loads.%" PRId32, i);
+        if (record->live)
+            put_format(s, name, "%s on body %" PRId32 " (checksum %08" PRIx32 ")",
+                       sinew_get_load_info(record->kind)->name, record->body.index, sinew_load_digest(record));
+        else
+            put_text(s, name, "removed");
+    }
+}
+
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context)
 {
     signature s = {line, context, ""};
@@ -210,6 +226,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
         put_body(&s, world, i);
     for (int32_t i = 0; i < world->energy_count; i++)
         put_energy(&s, world, i);
+    put_loads(&s, world);
     snprintf(s.prefix, sizeof s.prefix, "pins.");
     for (int32_t i = 0; i < world->pin_count; i++) {
         char name[16];
@@ -268,6 +285,9 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
 {
     comparison c = {.text = text, .end = text + size, .cursor = text};
     sinew_world_signature(world, compare_line, &c);
+    size_t length;
+    if (world->load_count == 0 && saved_value(&c, "loads.0", &length))
+        compare_line(&c, "loads.0", "not there");
     if (c.differences == 0)
         return SINEW_OK;
     if (c.differences == 1)

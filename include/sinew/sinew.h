@@ -265,9 +265,18 @@ typedef enum sinew_energy_kind {
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_TRIANGLE_STRAIN,      /* triangles: distance to stretches within limits   PD (16)       */
+    SINEW_ENERGY_WOVEN_STRAIN,         /* triangles: limits along warp and weft                           */
+    SINEW_ENERGY_AREA,                 /* triangles: distance to areas within bounds       PD (24)       */
+    SINEW_ENERGY_MEMBRANE_COROTATED,   /* triangles: mu |F - R|^2 + lambda/2 (J-1)^2       PBNG (36)     */
     SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
     SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
+    SINEW_ENERGY_BARAFF_WITKIN,        /* triangles: stretch and shear as conditions                      */
+    SINEW_ENERGY_ORTHOTROPIC,          /* triangles: moduli along warp, weft and for shear                */
     /* on hinges and rings: bending */
+    SINEW_ENERGY_HINGE,          /* hinges: D/2 |e|^2/A (theta - theta_0)^2           PBNG (35)           */
+    SINEW_ENERGY_ISOMETRIC,      /* hinges: the same in small angles, quadratic       Bergou et al. 2006  */
+    SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean curvature   PD (20), (21)       */
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */
     /* loads with a potential */
@@ -283,6 +292,7 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_TRIANGLE, /* 3 */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
+    SINEW_STENCIL_WHEEL,    /* the same for a vertex inside a surface, neighbours in order around it */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 
@@ -475,6 +485,8 @@ typedef struct sinew_iteration {
     double residual;                    /* N: |grad g| over the free particles */
     double linear_momentum[3];          /* kg m/s of (q - q_n)/h */
     double angular_momentum[3];         /* kg m2/s about the origin */
+    double own_objective; /* J: what the solver's iterations go down on where its parameters make that another function
+                             (pd with coordinates or sets of its own); else the objective */
 } sinew_iteration;
 
 /* How well the energy above the minimum is known. The minimum is the one that lies downhill from where the step ended;

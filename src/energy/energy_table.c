@@ -25,9 +25,18 @@
     /* more on edges */                                                                                                \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
+    X(SINEW_ENERGY_TRIANGLE_STRAIN, triangle_strain)                                                                   \
+    X(SINEW_ENERGY_WOVEN_STRAIN, woven_strain)                                                                         \
+    X(SINEW_ENERGY_AREA, area)                                                                                         \
+    X(SINEW_ENERGY_MEMBRANE_COROTATED, membrane_corotated)                                                             \
     X(SINEW_ENERGY_MEMBRANE_STVK, membrane_stvk)                                                                       \
     X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
+    X(SINEW_ENERGY_BARAFF_WITKIN, baraff_witkin)                                                                       \
+    X(SINEW_ENERGY_ORTHOTROPIC, orthotropic)                                                                           \
     /* on hinges and rings */                                                                                          \
+    X(SINEW_ENERGY_HINGE, hinge)                                                                                       \
+    X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
+    X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \
     /* loads */                                                                                                        \

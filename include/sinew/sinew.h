@@ -257,6 +257,11 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, moving targets                     */
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
     /* more on tets */
+    SINEW_ENERGY_STRAIN_LIMIT,          /* strain, free between limits       Bouaziz et al. 2014, (22), (23) */
+    SINEW_ENERGY_FIBRE_STRAIN,          /* strain along a direction, with limits                             */
+    SINEW_ENERGY_VOLUME,                /* det F between bounds              Bouaziz et al. 2014, (24)-(26)  */
+    SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, /* shape and volume apart            NEO HOOKE of CalculiX, Abaqus   */
+    SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
@@ -278,6 +283,7 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_ROD,      /* two segments: bending and twist, EI_1, EI_2, GJ     Bergou et al. 2008          */
     SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
+    SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 

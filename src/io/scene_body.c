@@ -7,6 +7,7 @@
 
 #include "io/scene_reader.h"
 #include "io/scene_words.h"
+#include "sinew/material.h"
 
 /* ---- Mass ----------------------------------------------------------------------------------- */
 
@@ -50,8 +51,14 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
 static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_def *def, sinew_real **masses)
 {
     const sinew_node *density = sinew_node_get(node, "density"), *mass = sinew_node_get(node, "mass");
-    const sinew_node *file = sinew_node_get(node, "masses");
-    if (!density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
+    const sinew_node *file = sinew_node_get(node, "masses"), *material = sinew_node_get(node, "material");
+    if (material && density_dimension(def->mesh) != SINEW_DIMENSION_AREA_DENSITY)
+        return sinew_tree_fail(&reader->tree, material, "%s is a sheet, and this mesh has %s",
+                               sinew_node_text(material),
+                               sinew_mesh_tet_count(def->mesh) > 0 ? "tets" : "no triangles");
+    if (material)
+        def->density = (sinew_real)sinew_material_by_name(sinew_node_text(material))->density;
+    if (!material && !density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
         return sinew_tree_fail(&reader->tree, node,
                                "needs the key \"density\" (%s), \"mass\" (kg) or \"masses\", as its mesh has no tets; "
                                "the key \"fill\" of a mesh, or sinew mesh fill, makes them of a surface",

@@ -7,6 +7,7 @@
 #include "io/scene_shape.h"
 #include "mesh/stencil.h"
 #include "sinew/load.h"
+#include "sinew/material.h"
 
 enum {
     NUMBER = SINEW_FORM_NUMBER,
@@ -375,6 +376,9 @@ static const sinew_field body_fields[] = {
      .shape = &show_shape},
     {"transform", OBJECT, .meaning = "moves the rest shape, and the surface that rides on it",
      .shape = &transform_shape},
+    {"material", WORD,
+     .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
+     .choices = SINEW_MATERIAL_WORDS},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,

@@ -212,6 +212,8 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
+/* All elements of an energy together, as the state is now. */
+sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);

@@ -243,7 +243,14 @@ static inline void sample_move(sample *s, const double F[9], const double t[3])
                               F[3 * i + 2] * s->rest[3 * a + 2] + t[i];
 }
 
-/* Moduli near 1, so that errors are relative; a random well-shaped rest element. */
+/* Moduli and lengths near 1, so that errors are relative. */
+static inline double sample_parameter(const sinew_parameter *p)
+{
+    const bool thin = strcmp(p->name, "thickness") == 0;
+    return p->preset > 10 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
+}
+
+/* A random well-shaped rest element. */
 static inline sample sample_make(const sinew_energy_info *info, const state *s)
 {
     static const double corner[SIZE_MAX3] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0};
@@ -251,7 +258,7 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     for (int i = 0; i < SIZE_MAX3; i++)
         result.rest[i] = corner[i] + random_in(-0.2, 0.2);
     for (int i = 0; i < info->parameter_count; i++)
-        result.parameters[i] = info->parameters[i].preset > 10 ? random_in(1, 3) : info->parameters[i].preset;
+        result.parameters[i] = sample_parameter(&info->parameters[i]);
     double sums[2] = {0, 0}, length = 0;
     for (int a = 0; a < 8; a++)
         sums[a / 4] += result.weights[a] = random_in(0.1, 1);
@@ -281,6 +288,12 @@ static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 static inline bool is_tet(const sinew_energy_info *info)
 {
     return info->stencil == SINEW_STENCIL_TET;
+}
+
+/* Elements with as many edges from their first vertex as they have dimensions: a deformation gradient maps these. */
+static inline bool has_gradient(const sinew_energy_info *info)
+{
+    return is_tet(info) || info->stencil == SINEW_STENCIL_TRIANGLE;
 }
 
 #endif

@@ -246,13 +246,14 @@ static void eigen(int n, double *A, double *w)
     assert_int_equal(info, 0);
 }
 
-/* Tets: rest shape = the unit corner, so that vertices 1..3 of H are dP/dF times weight. Others: all of H. */
+/* Tets and triangles: rest shape = the unit corner, so that the vertices of H but the first are dP/dF times weight.
+ * Others: all of H. */
 static int projection_matrices(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s,
                                double *exact, double *projected)
 {
     sample one = sample_make(&ops->info, s);
-    const bool tet = is_tet(&ops->info);
-    if (tet) {
+    const bool corner_shape = has_gradient(&ops->info);
+    if (corner_shape) {
         static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
         const double t[3] = {0, 0, 0};
         double F[9];
@@ -261,7 +262,7 @@ static int projection_matrices(const sinew_lane_variant *lanes, const sinew_ener
         sample_move(&one, F, t);
     }
     batch b = batch_make(lanes, ops, &one, 1);
-    const int skip = tet ? 3 : 0, n = b.size - skip;
+    const int skip = corner_shape ? 3 : 0, n = b.size - skip;
     for (int project = 0; project < 2; project++) {
         double H[SIZE_MAX3 * SIZE_MAX3];
         batch_linearise(&b, project);
@@ -518,7 +519,7 @@ static void test_no_stray_files(void **context)
         if (sscanf(entry->d_name, "energy_%255[a-z0-9_].c", name) != 1 || !strstr(entry->d_name, ".c"))
             continue;
         if (strcmp(name, "table") == 0 || strcmp(name, "choice") == 0 || strcmp(name, "tet") == 0 ||
-            strcmp(name, "visit_step") == 0)
+            strcmp(name, "triangle") == 0 || strcmp(name, "visit_step") == 0)
             continue;
         if (sinew_energy_by_name(name) == SINEW_ENERGY_COUNT)
             fail_msg("src/energy/%s holds no energy of the table", entry->d_name);

@@ -402,12 +402,26 @@ static double fitted_stiffness(sample *s, int lane, double low, double high)
     return top / bottom;
 }
 
+static double length_of(const sample *s, int lane)
+{
+    double d[3];
+    for (int c = 0; c < 3; c++)
+        d[c] = s->rest[lane][3 + c] - s->rest[lane][c];
+    return norm_of(d, 3);
+}
+
+/* The factor beside the stiffness: rest volume; for strain of edges, whose z is a length, one over that at rest. */
+static double measure_of(const sample *s, int lane)
+{
+    return s->kind == SINEW_ENERGY_EDGE_STRAIN ? 1 / length_of(s, lane) : s->volume[lane];
+}
+
 static void check_stiffness(sample *s, uint32_t *seed)
 {
     const double ends[][2] = {{0.5, 1.5}, {0.3, 2}, {0.7 + 0.2 * next_random(seed), 1.5 + 0.4 * next_random(seed)}};
     if (s->n != 4 || s->ops->info.capabilities & SINEW_CAN_PROJECT) {
         for (int lane = 0; lane < s->W; lane++) {
-            const double k = (double)s->parameters[lane][0] * s->volume[lane];
+            const double k = (double)s->parameters[lane][0] * measure_of(s, lane);
             const double most = s->n == 8 ? fmax(k, (double)s->parameters[lane][1]) : k;
             HOLDS(s, lane, fabs(s->k[lane] - most) <= EXACT * most);
         }
@@ -448,17 +462,13 @@ static void check_nearest(const sample *s, int lane, const double *z, const doub
         else
             for (int c = 0; c < 3; c++)
                 other[c] = next_random(seed);
-        const double scale = s->kind == SINEW_ENERGY_SPRING ? length / norm_of(other, 3) : 1;
+        const double scale = s->n == 2 ? length / norm_of(other, 3) : 1;
         for (int i = 0; i < 3 * s->R; i++)
             apart[i] = z[i] - scale * other[i];
         HOLDS(s, lane, norm_of(apart, 3 * s->R) >= nearest * (1 - 10 * EXACT));
     }
-    if (s->kind == SINEW_ENERGY_SPRING) {
-        double d[3];
-        for (int c = 0; c < 3; c++)
-            d[c] = s->rest[lane][3 + c] - s->rest[lane][c];
-        HOLDS(s, lane, fabs(length - norm_of(d, 3)) <= 10 * EXACT * length);
-    }
+    if (s->n == 2)
+        HOLDS(s, lane, fabs(length - length_of(s, lane)) <= 10 * EXACT * length);
     if (s->kind == SINEW_ENERGY_STRAIN) {
         double C[9]; /* a rotation is its own cofactor matrix */
         reference_cofactor(p, C);

@@ -258,7 +258,10 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
     /* more on tets */
     /* more on edges */
+    SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
+    SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
     /* on hinges and rings: bending */
     /* on shells: triangles with a slope at each edge */
     /* on rods: edges with a frame */

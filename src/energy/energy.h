@@ -30,9 +30,10 @@
 #include "mesh/stencil.h"
 #include "sinew/sinew.h"
 
-#define SINEW_POINT     4 /* reals of a point */
-#define SINEW_DATA_MAX  32
-#define SINEW_VISIT_SUM 9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
+#define SINEW_POINT      4 /* reals of a point */
+#define SINEW_DATA_MAX   32
+#define SINEW_REASON_MAX 160
+#define SINEW_VISIT_SUM  9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
 
 /* A run of groups that lie one after the other: which elements a kernel works on. */
 typedef struct sinew_groups {
@@ -145,6 +146,7 @@ typedef struct sinew_element {
     const sinew_real *normal;     /* PAIR: unit vector */
     const sinew_real *target;     /* VERTEX: [3] m */
     const sinew_real *fraction;   /* TET: NULL, or how much of its rest volume is filled, in (0, 1] */
+    char *reason;                 /* NULL, or [SINEW_REASON_MAX] room for a refusal with numbers, to be returned */
     double *size;                 /* NULL, or where energies with `keeps_size` leave a number of the rest shape ... */
     bool rest_known; /* ... and find it again: data hold what an earlier `prepare` made of the rest shape, which is not
                         given; only the parameters are new */

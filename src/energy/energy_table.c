@@ -18,7 +18,10 @@
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
     /* more on tets */                                                                                                 \
     /* more on edges */                                                                                                \
+    X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
+    X(SINEW_ENERGY_MEMBRANE_STVK, membrane_stvk)                                                                       \
+    X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
     /* on hinges and rings */                                                                                          \
     /* on shells */                                                                                                    \
     /* on rods */                                                                                                      \

@@ -13,6 +13,7 @@
 #define sinew_svd3        SINEW_LANE_SYMBOL(sinew_svd3)
 #define sinew_polar3      SINEW_LANE_SYMBOL(sinew_polar3)
 #define sinew_polar3_tile SINEW_LANE_SYMBOL(sinew_polar3_tile)
+#define sinew_svd32       SINEW_LANE_SYMBOL(sinew_svd32)
 #define sinew_polar32     SINEW_LANE_SYMBOL(sinew_polar32)
 #define sinew_eigen3      SINEW_LANE_SYMBOL(sinew_eigen3)
 
@@ -28,6 +29,10 @@ enum {
     SINEW_POLAR_TILE = 8
 };
 void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9]);
+
+/* F is 3x2 (row-major, F[2*i + j]): F = [u0 u1] diag(sigma) V^T with rotations U = [u0 u1 u2] (3x3) and V (2x2, V[2*i +
+ * j]), sigma0 >= sigma1 >= 0. */
+void sinew_svd32(const lane F[6], lane U[9], lane sigma[2], lane V[4]);
 
 /* F is 3x2 (row-major, F[2*i + j]): R with orthonormal columns nearest to it; F = R S, S symmetric positive
  * semi-definite. Where it is not unique it is one of them. */

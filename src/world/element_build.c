@@ -65,9 +65,11 @@ static void rest_shape(const sinew_world *world, const sinew_energy_store *store
                 memcpy(rest + 3 * (size_t)a, store->rest + 3 * ((size_t)e * (size_t)n + (size_t)b), 3 * sizeof *rest);
 }
 
-static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
+/* Fixed texts are about shapes; those with numbers in them name the remedy themselves. */
+static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, bool numbers, sinew_error *error)
 {
-    return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s; see sinew mesh check", ops->info.name, e, why);
+    return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,
+                      numbers ? "" : "; see sinew mesh check");
 }
 
 static void element_parameters(const sinew_energy_ops *ops, const sinew_energy_store *store, int32_t e,
@@ -83,6 +85,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                                     const sinew_real *target, sinew_real *data, sinew_error *error)
 {
     sinew_real rest[3 * SINEW_STENCIL_MAX], parameters[SINEW_PARAMETER_MAX], weights[8], normal[3];
+    char reason[SINEW_REASON_MAX];
     sinew_status status = SINEW_OK;
     rest_shape(world, store, ops->info.vertex_count, e, particles, rest);
     element_parameters(ops, store, e, parameters);
@@ -91,6 +94,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                              .rest = rest,
                              .parameters = parameters,
                              .target = target,
+                             .reason = reason,
                              .fraction = store->fractions_given ? &store->fractions[e] : NULL,
                              .size = ops->keeps_size ? &store->size[e] : NULL};
     if (row->takes & SINEW_TAKES_WEIGHTS) {
@@ -104,7 +108,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     if (status != SINEW_OK)
         return status;
     const char *why = ops->prepare(&element, data);
-    return why ? refuse(ops, e, why, error) : SINEW_OK;
+    return why ? refuse(ops, e, why, why == reason, error) : SINEW_OK;
 }
 
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t e,
@@ -128,10 +132,12 @@ static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_
     sinew_real parameters[SINEW_PARAMETER_MAX], data[SINEW_DATA_MAX];
     element_parameters(ops, &record->store, e, parameters);
     sinew_batch_element(record->batch, e, data);
-    const char *why = ops->prepare(
-        &(sinew_element){.parameters = parameters, .size = &record->store.size[e], .rest_known = true}, data);
+    char reason[SINEW_REASON_MAX];
+    const sinew_element element = {
+        .parameters = parameters, .reason = reason, .size = &record->store.size[e], .rest_known = true};
+    const char *why = ops->prepare(&element, data);
     if (why)
-        return refuse(ops, e, why, error);
+        return refuse(ops, e, why, why == reason, error);
     sinew_batch_set_element(record->batch, e, data);
     return SINEW_OK;
 }

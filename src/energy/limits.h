@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * limits.h: two parameters between which an energy is zero, the first not above the second.
+ */
+#ifndef SINEW_LIMITS_H
+#define SINEW_LIMITS_H
+
+#include <math.h>
+#include <stdio.h>
+
+#include "energy/energy.h"
+
+#define LIMITS_PARAMETER(text, about, value)                                                                           \
+    {                                                                                                                  \
+        .name = text, .unit = "", .minimum = 0, .maximum = INFINITY, .preset = value, .open_maximum = true,            \
+        .meaning = about                                                                                               \
+    }
+
+/* Stiffness of an energy over volumes that is a distance to a set. */
+#define LIMITS_STIFFNESS_PARAMETER                                                                                     \
+    {                                                                                                                  \
+        .name = "stiffness", .unit = "Pa", .minimum = 0, .maximum = INFINITY, .preset = 1e5, .open_minimum = true,     \
+        .open_maximum = true,                                                                                          \
+        .meaning = "k, energy per volume and squared distance to the limits; raising it stiffens"                      \
+    }
+
+/* NULL, or why parameters number low and high are no limits, with both numbers where the element has room for them. */
+static inline const char *limits_refusal(const sinew_element *element, const sinew_parameter *parameters, int low,
+                                         int high)
+{
+    const double least = (double)element->parameters[low], greatest = (double)element->parameters[high];
+    if (least <= greatest)
+        return NULL;
+    if (!element->reason)
+        return "a limit from below is above the one from above";
+    snprintf(element->reason, SINEW_REASON_MAX, "%s = %g is above %s = %g; lower the one or raise the other",
+             parameters[low].name, least, parameters[high].name, greatest);
+    return element->reason;
+}
+
+#endif

@@ -158,7 +158,7 @@ static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_VERTEX] = {"vertex", "vertices", 1, .takes = SINEW_TAKES_TARGET, .find = find_vertices},
     [SINEW_STENCIL_PAIR] = {"pair of points", "pairs of points", 8, .takes = SINEW_TAKES_WEIGHTS | SINEW_TAKES_NORMAL,
                             .couples = true, .transient = true},
-    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .find = find_triangles},
+    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .sheet = true, .find = find_triangles},
     [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges},
     [SINEW_STENCIL_RING] = {"ring", "rings", SINEW_STENCIL_MAX, .padded = true, .find = find_rings},
 };

@@ -205,6 +205,8 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
+/* parameters_of of a batch (energy/batch.h); origin: its record. */
+void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *parameters);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);

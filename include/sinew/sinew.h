@@ -94,6 +94,7 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_PBD,
     SINEW_SOLVER_XPBD_QS,
     SINEW_SOLVER_PBNG,
+    SINEW_SOLVER_MPBNG,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 

@@ -288,7 +288,7 @@ static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_VERTEX] = {"vertex", "vertices", 1, .takes = SINEW_TAKES_TARGET, .find = find_vertices},
     [SINEW_STENCIL_PAIR] = {"pair of points", "pairs of points", 8, .takes = SINEW_TAKES_WEIGHTS | SINEW_TAKES_NORMAL,
                             .couples = true, .transient = true},
-    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .find = find_triangles, ONE_PART(3)},
+    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .sheet = true, .find = find_triangles, ONE_PART(3)},
     [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges, .part_count = 2, .part_size = 3,
                              .parts = hinge_parts},
     [SINEW_STENCIL_RING] = {"ring", "rings", SINEW_STENCIL_MAX, .padded = true, .find = find_rings},

@@ -35,6 +35,7 @@ typedef struct sinew_stencil_row {
     bool padded;               /* unused places at the end of a cell repeat its first vertex */
     bool fans;                 /* tets: joined to fans (energy/plan.h), for which their vertices change places */
     bool couples;              /* joins points wherever they are, of one body or two, not neighbours in a mesh */
+    bool sheet;                /* its cells are the triangles of a surface */
     bool transient;            /* its energies come and go, unless their def says otherwise */
     sinew_cell_finder *find;   /* NULL: no mesh has such cells, elements must be given */
     /* Where an element hangs together: its parts are cells of the mesh, or faces and edges of cells, by their places in

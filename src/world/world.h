@@ -214,6 +214,8 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
                                 sinew_error *error);
 /* All elements of an energy together, as the state is now. */
 sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
+/* parameters_of of a batch (energy/batch.h); origin: its record. */
+void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *parameters);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);

@@ -144,6 +144,16 @@ static bool show_all(sinew_world *world, bool all)
     return any;
 }
 
+/* Solvers that make elements of their own ask for the parameters of those that there are; records may move later. */
+static void show_parameters(sinew_world *world, bool show)
+{
+    for (int32_t i = 0; i < world->energy_count; i++)
+        if (world->energies[i].batch) {
+            world->energies[i].batch->parameters_of = show ? sinew_energy_parameters : NULL;
+            world->energies[i].batch->origin = show ? &world->energies[i] : NULL;
+        }
+}
+
 /* Preparation depends on the rest shape and on all elements, whoever is switched off, so that a loaded state goes on
  * with the same bits; then the solver sees who is. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
@@ -157,7 +167,9 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     if (changed) {
         if (anew)
             off |= show_all(world, true);
+        show_parameters(world, true);
         status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
+        show_parameters(world, false);
         if (anew)
             show_all(world, false);
     }

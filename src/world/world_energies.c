@@ -62,7 +62,7 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     const sinew_status status = sinew_energy_damping_check(def, error);
     if (status != SINEW_OK)
         return status;
-    return sinew_solver_check_energy(world->def.solver.kind, def->kind, def->hard, error);
+    return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
 /* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */

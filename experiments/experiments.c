@@ -32,6 +32,9 @@ static const experiment experiments[] = {
     {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
+    {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},
+    {"pd/strain-limit", "PD fig 6", "a curtain whose strain is limited", experiment_pd_strain_limit, false},
+    {"pd/buckling", "PD fig 9", "a can pressed from above", experiment_pd_buckling, false},
 };
 
 const experiment *experiment_at(int32_t index)

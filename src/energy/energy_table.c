@@ -17,6 +17,11 @@
     X(SINEW_ENERGY_POSITION, position)                                                                                 \
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
     /* more on tets */                                                                                                 \
+    X(SINEW_ENERGY_STRAIN_LIMIT, strain_limit)                                                                         \
+    X(SINEW_ENERGY_FIBRE_STRAIN, fibre_strain)                                                                         \
+    X(SINEW_ENERGY_VOLUME, volume)                                                                                     \
+    X(SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, neo_hookean_isochoric)                                                       \
+    X(SINEW_ENERGY_REINFORCED, reinforced)                                                                             \
     /* more on edges */                                                                                                \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
@@ -33,8 +38,12 @@
     X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
     X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
     /* on shells */                                                                                                    \
+    X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
     /* on rods */                                                                                                      \
-    /* loads */
+    X(SINEW_ENERGY_ROD, rod)                                                                                           \
+    X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
+    /* loads */                                                                                                        \
+    X(SINEW_ENERGY_PRESSURE, pressure)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

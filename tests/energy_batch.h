@@ -266,8 +266,8 @@ static inline void shell_rest_points(double *rest)
 /* Moduli and lengths near 1, so that errors are relative. */
 static inline double sample_parameter(const sinew_parameter *p)
 {
-    const bool thin = strcmp(p->name, "thickness") == 0 || strcmp(p->name, "rigidity") == 0;
-    return p->preset > 10 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
+    const bool thin = strcmp(p->name, "thickness") == 0 || strncmp(p->unit, "N m", 3) == 0;
+    return p->preset > 10 || strcmp(p->name, "rigidity") == 0 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
 }
 
 /* A random well-shaped rest element. */
@@ -314,10 +314,10 @@ static inline bool is_tet(const sinew_energy_info *info)
     return info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Elements with as many edges from their first vertex as they have dimensions: a deformation gradient maps these. */
+/* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
 static inline bool has_gradient(const sinew_energy_info *info)
 {
-    return is_tet(info) || info->stencil == SINEW_STENCIL_TRIANGLE;
+    return is_tet(info) || (info->stencil == SINEW_STENCIL_TRIANGLE && info->capabilities & SINEW_CAN_REDUCE);
 }
 
 #endif

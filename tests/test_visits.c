@@ -285,7 +285,7 @@ static void check_bound(single *one, const state *s, double *worst)
         const bool bound = one->b.ops->vertex_bounds & (exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP);
         double g[3], A[9];
         single_sum(one, exact, g, A);
-        const double scale = size_of(A, 9);
+        const double scale = size_of(A, 9) > 0 ? size_of(A, 9) : size_of(g, 3); /* linear in the vertex: no block */
         for (int k = 0; k < 24; k++) {
             const double length = pow(10, -2 + k % 4); /* elements are about 1 m */
             double d[3], noise, linear = 0, square = 0;

@@ -118,6 +118,8 @@ SINEW_API sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *e
 SINEW_API sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error);
 SINEW_API sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error);
 SINEW_API sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error);
+/* The side of a can: a surface of triangles, open at both ends; `segments` around (default 24), `layers` up. */
+SINEW_API sinew_mesh *sinew_mesh_can(const sinew_round_def *def, sinew_error *error);
 
 typedef enum sinew_diagonals {
     SINEW_DIAGONALS_FORWARD = 0, /* every cell cut from (i, j) to (i+1, j+1)        */
@@ -149,6 +151,20 @@ typedef struct sinew_rope_def {
 } sinew_rope_def;
 SINEW_API sinew_rope_def sinew_default_rope_def(void);
 SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error);
+
+/* Coil: a helix of `vertices` points round the z axis from (radius, 0, 0) upwards, anticlockwise seen from above,
+ * joined by vertices-1 edges. Ring: `vertices` points on the circle z = 0, joined by as many edges to a closed loop. */
+typedef struct sinew_coil_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    sinew_real radius; /* m, > 0, default 0.5 */
+    sinew_real pitch;  /* coil: m along z per turn, any sign, default 0.2 */
+    sinew_real turns;  /* coil: > 0, default 5 */
+    int32_t vertices;  /* coil: >= 2, ring: >= 3. Default 0: 24 a turn */
+} sinew_coil_def;
+SINEW_API sinew_coil_def sinew_default_coil_def(void);
+SINEW_API sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error);
+SINEW_API sinew_mesh *sinew_mesh_ring(const sinew_coil_def *def, sinew_error *error);
 
 /* ---- Check and fix ------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  */
 #include "io/scene_reader.h"
 #include "mesh/stencil.h"
+#include "sinew/material.h"
 
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values)
@@ -188,6 +189,10 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.transient = false; /* elements of a scene stay */
     def.body = body;
+    /* The list of energies is a member of its body. An energy that has nothing of a sheet is left as it is. */
+    const sinew_node *material = sinew_node_get(node->parent->parent, "material");
+    if (material)
+        sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     sinew_reader_manner(node, &def);
     return add_energy(reader, node, info, &def);

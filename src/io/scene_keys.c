@@ -7,6 +7,7 @@
 #include "io/scene_shape.h"
 #include "mesh/stencil.h"
 #include "sinew/load.h"
+#include "sinew/material.h"
 
 enum {
     NUMBER = SINEW_FORM_NUMBER,
@@ -291,6 +292,15 @@ static const sinew_field force_fields[] = {
 static const sinew_shape force_shape = {
     .name = "force", .fields = force_fields, .field_count = COUNT(force_fields), .exactly_one = "force|total"};
 
+static const sinew_field tear_fields[] = {
+    {"strain", NUMBER, .meaning = "edges stretched by more tear; 0.5 unless given", .minimum = 0, .maximum = 1e6,
+     .open_minimum = true},
+    {"by", WORD, .meaning = "split: the mesh opens (unless given); remove: edges and the cells that have them go",
+     .choices = "split|remove"},
+    {"most", INTEGER, .meaning = "edges that tear in one step, the most stretched first; 16 unless given", .minimum = 1,
+     .maximum = largest_index},
+};
+static const sinew_shape tear_shape = {.name = "tear", .fields = tear_fields, .field_count = COUNT(tear_fields)};
 /* ---- Loads ---------------------------------------------------------------------------------- */
 
 static const sinew_field load_common[] = {
@@ -366,6 +376,9 @@ static const sinew_field body_fields[] = {
      .shape = &show_shape},
     {"transform", OBJECT, .meaning = "moves the rest shape, and the surface that rides on it",
      .shape = &transform_shape},
+    {"material", WORD,
+     .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
+     .choices = SINEW_MATERIAL_WORDS},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,
@@ -375,6 +388,7 @@ static const sinew_field body_fields[] = {
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
     {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
+    {"tear", OBJECT, .meaning = "tears where it is stretched too far", .shape = &tear_shape},
     {"loads", LIST, .meaning = "wind, traction, couples", .shape = &load_shape},
 };
 static const sinew_shape body_shape = {

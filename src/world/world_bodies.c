@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mesh/topology.h"
+#include "world/tear.h"
 #include "world/world.h"
 
 /* ---- Def ------------------------------------------------------------------------------------- */
@@ -273,6 +274,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 {
     sinew_mesh_destroy(record->mesh);
     sinew_body_drop_skin(allocator, record);
+    sinew_tear_destroy(allocator, record->tear);
     sinew_release(allocator, record->name);
     *record = (sinew_body_record){.generation = record->generation};
 }

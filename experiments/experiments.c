@@ -31,6 +31,8 @@ static const experiment experiments[] = {
     {"pbng/colours", "PBNG table 1, section 10", "colours of nodes and of constraints", experiment_colours, false},
     {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
+    {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
+     experiment_balloons, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "roof.h"
+#include "sinew/material.h"
 
 #define DISC    0.09 /* m, radius of the support */
 #define RIM     0.15 /* m, radius of the fabric */
@@ -15,11 +16,7 @@
 #define PARTS   40  /* in which gravity is put on */
 #define SAMPLES 720 /* directions in which the shadow is measured */
 
-const fabric fabrics[FABRICS] = {
-    {"silk", "habotai: KES-F bending 0.03 gf cm2/cm, 55 g/m2, shear 0.3 gf/(cm degree)", 3e-6, 0.055, 44, 0.2, 0.4},
-    {"wool", "suiting: KES-F bending 0.15 gf cm2/cm, 200 g/m2, shear 0.8 gf/(cm degree)", 1.5e-5, 0.2, 117, 0.4, 0.7},
-    {"denim", "KES-F bending 0.8 gf cm2/cm, 400 g/m2, shear 2.5 gf/(cm degree)", 8e-5, 0.4, 365, 0.7, 0.9},
-};
+const fabric fabrics[FABRICS] = {{"silk", 0.2, 0.4}, {"wool", 0.4, 0.7}, {"denim", 0.7, 0.9}};
 
 typedef struct cloud {
     double *points;
@@ -158,11 +155,13 @@ static int32_t hang(sinew_world *world)
 
 bool drape_run(drape *d)
 {
-    const double nu = 0.3, D = d->fabric->rigidity;
+    const sinew_material *m = sinew_material_by_name(d->fabric->name);
+    const double D = m->rigidity[0], stretch = 2 * (1 + m->poisson) * m->shear * m->thickness;
     const plate_def def = {.rigidity = D,
-                           .poisson = nu,
-                           .thickness = sqrt(12 * (1 - nu * nu) * D / d->fabric->stretch),
-                           .density = d->fabric->density};
+                           .poisson = m->poisson,
+                           .weft_ratio = m->rigidity[1] / D,
+                           .thickness = sqrt(12 * (1 - m->poisson * m->poisson) * D / stretch),
+                           .density = m->density};
     sinew_error error = {0};
     sinew_mesh *mesh = ring_mesh(d->edge, d->seed, &error);
     sinew_world *world = mesh ? plate_world(0, &error) : NULL;

@@ -34,6 +34,11 @@ static const experiment experiments[] = {
     {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
      experiment_balloons, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
+    {"thin/cantilever", "elastica", "a strip under its own weight on three meshes, three ways to bend",
+     experiment_cantilever, false},
+    {"thin/strip", "elastica", "a load at the tip, and a couple that rolls it up", experiment_strip, false},
+    {"thin/roof", "Scordelis and Lo 1964", "a cylindrical roof under its own weight", experiment_roof, false},
+    {"thin/drape", "Cusick 1965", "three fabrics over a disc", experiment_drape, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -111,6 +111,11 @@ void experiment_hanging(const setting *s, outcome *o);
 void experiment_gravity_bar(const setting *s, outcome *o);
 void experiment_balloons(const setting *s, outcome *o);
 
+void experiment_cantilever(const setting *s, outcome *o);
+void experiment_strip(const setting *s, outcome *o);
+void experiment_roof(const setting *s, outcome *o);
+void experiment_drape(const setting *s, outcome *o);
+
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
 /* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */

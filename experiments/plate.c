@@ -42,6 +42,8 @@ static bool add_energies(plate *p, const plate_def *def, sinew_error *error)
     set(&sheet, "thickness", h);
     set(&bend, "rigidity", def->rigidity);
     set(&bend, "poisson", def->poisson);
+    if (def->weft_ratio > 0)
+        set(&bend, "weft_ratio", def->weft_ratio);
     if (def->hold > 0)
         set(&bend, "hold", def->hold);
     return sinew_world_add_energy(p->world, &sheet, error).index >= 0 &&

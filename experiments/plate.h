@@ -24,12 +24,13 @@ extern const char *const plate_model_names[PLATE_MODELS];
 
 typedef struct plate_def {
     plate_model model;
-    double rigidity;  /* D, N m */
-    double poisson;   /* nu */
-    double thickness; /* h, m */
-    double density;   /* kg/m2 */
-    double hold;      /* of shell_bending; 0: its default */
-    double offset;    /* m, of director points; 0: their default */
+    double rigidity;   /* D, N m */
+    double poisson;    /* nu */
+    double thickness;  /* h, m */
+    double density;    /* kg/m2 */
+    double weft_ratio; /* rigidity along z over that along x; 0: 1 */
+    double hold;       /* of shell_bending; 0: its default */
+    double offset;     /* m, of director points; 0: their default */
 } plate_def;
 
 typedef struct plate {

@@ -26,10 +26,7 @@ bool roof_run(roof *r);
  * coefficient is the part of the ring outside the small disc that its shadow from above covers. The fabric is held
  * where the small disc is: it does not slide. */
 typedef struct fabric {
-    const char *name, *source;
-    double rigidity;  /* D, N m */
-    double density;   /* kg/m2 */
-    double stretch;   /* N/m: E h of the isotropic sheet whose shear stiffness is the fabric's */
+    const char *name; /* of a sheet that the library knows (sinew/material.h) */
     double low, high; /* drape coefficient as tables of fabrics have it */
 } fabric;
 enum {

@@ -32,6 +32,11 @@ static const experiment experiments[] = {
     {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
+    {"pd/infeasible", "PD fig 3", "sets that have no point in common", experiment_infeasible, false},
+    {"pd/cloth-iterations", "PD fig 4", "a cloth with few and many iterations", experiment_cloth_iterations, false},
+    {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
+     false},
+    {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},
 };
 
 const experiment *experiment_at(int32_t index)

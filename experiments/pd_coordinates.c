@@ -16,7 +16,7 @@ enum {
     VERTEX,
     MASS,
     KINDS,
-    LONG = 200 /* iterations of one step */
+    LONG = 100 /* iterations of one step */
 };
 static const char *const names[KINDS] = {"differential (edges)", "identity", "mean subtracted", "one vertex subtracted",
                                          "mass-weighted Jacobi (14)"};
@@ -84,7 +84,7 @@ static bool run_convergence(const setting *s, outcome *o, int32_t n)
         claim_convergence(o, t, lowest);
         for (int k = 0; k < KINDS; k++) {
             outcome_number(o, error_after(&t[k], 20, lowest), "error_20_%s", keys[k]);
-            outcome_number(o, error_after(&t[k], LONG, lowest), "error_200_%s", keys[k]);
+            outcome_number(o, error_after(&t[k], LONG, lowest), "error_100_%s", keys[k]);
             if (figure_series(f, names[k], SINEW_SOLVER_PD, k, t[k].row_count))
                 for (int32_t i = 0; i < t[k].row_count; i++) {
                     f->series[f->series_count - 1].x[i] = i;
@@ -117,35 +117,37 @@ static bool run_momentum(const setting *s, outcome *o)
     static const pd_scene loose = {.stiffness = 0.5, .stretch = 0.1, .jolt = 5, .weightless = true};
     trial t[KINDS];
     char text[160] = "";
+    const int32_t most = s->quick ? 300 : 1000;
     double worst = 0, slowest = 0;
     for (int i = 0; i < KINDS; i++) {
         t[i] = (trial){.build = scene_pd_cloth, .n = 12, .scene = &loose, .frames = 1, .side_by_side = true};
-        t[i].solver = trial_solver(SINEW_SOLVER_PD, 3000, "coordinates", (double)i, (char *)NULL);
+        t[i].solver = trial_solver(SINEW_SOLVER_PD, most, "coordinates", (double)i, (char *)NULL);
         t[i].solver.record = SINEW_RECORD_ITERATIONS;
     }
     const bool good = trials_take(s, t, KINDS, "momentum", o);
     for (int i = 0; good && i < KINDS; i++) {
         const size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s %.1e / %.1e", i ? ", " : "", keys[i], momentum_change(&t[i], 5),
-                 momentum_change(&t[i], 3000));
-        worst = fmax(worst, momentum_change(&t[i], 3000));
+                 momentum_change(&t[i], most));
+        worst = fmax(worst, momentum_change(&t[i], most));
         slowest = fmax(slowest, momentum_change(&t[i], 5));
         outcome_number(o, momentum_change(&t[i], 5), "momentum_5_%s", keys[i]);
-        outcome_number(o, momentum_change(&t[i], 3000), "momentum_3000_%s", keys[i]);
+        outcome_number(o, momentum_change(&t[i], most), "momentum_end_%s", keys[i]);
     }
     if (good) {
         const double small = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
         claim *c = outcome_claim(o, "the choice does not affect the conservation of momentum", "does not");
-        claim_measured(c, "change of the linear momentum after 5 / 3000 iterations: %s", text);
+        claim_measured(c, "change of the linear momentum after 5 / %d iterations: %s", most, text);
+        const bool vanishes = worst < slowest / 50;
         claim_holds(c,
                     slowest < small ? HOLDS_YES
-                    : worst < small ? HOLDS_PARTLY
+                    : vanishes      ? HOLDS_PARTLY
                                     : HOLDS_NO,
                     "%s",
                     slowest < small
                         ? ""
-                        : "of the converged step; before, where A is diagonal, points at the rim are weighed "
-                          "less than those inside, and the mean moves");
+                        : "not that of the converged step; on the way there, where A is diagonal, points at "
+                          "the rim are weighed less than those inside, and the mean moves");
     }
     trials_release(t, KINDS);
     return good;
@@ -159,20 +161,20 @@ static bool run_tets(const setting *s, outcome *o)
     trial t[KINDS];
     for (int i = 0; i < KINDS; i++) {
         t[i] = (trial){.build = scene_pd_bar, .n = 1, .scene = &bent, .frames = 1, .warm_up = 5, .side_by_side = true};
-        t[i].solver = trial_solver(SINEW_SOLVER_PD, s->quick ? 100 : 400, "coordinates", (double)i, (char *)NULL);
+        t[i].solver = trial_solver(SINEW_SOLVER_PD, s->quick ? 30 : 400, "coordinates", (double)i, (char *)NULL);
         t[i].solver.record = SINEW_RECORD_ITERATIONS;
     }
     const bool good = trials_take(s, t, KINDS, "tets", o);
     if (good) {
-        const double mean = trial_distance(&t[MEAN], &t[REDUCED]), one = trial_distance(&t[IDENTITY], &t[MEAN]);
+        const double mean = trial_distance(&t[MEAN], &t[REDUCED]), one = trial_distance(&t[VERTEX], &t[MEAN]);
         claim *c = outcome_claim(o, "the choice only impacts the numerical solution procedure", "only that");
-        claim_measured(c, "bar of irregular tets: mean and the energy's own end %.2g m apart, mean and identity %.2g m",
+        claim_measured(c, "bar of irregular tets: mean and the energy's own end %.2g m apart, mean and vertex %.2g m",
                        mean, one);
         claim_holds(c, HOLDS_PARTLY,
-                    "true for edges and for identity against mean; for tets A is also the measure of the distance, and "
-                    "the minimum is another one");
+                    "true for edges, and for identity against mean, whose nearest points are the same; else A is also "
+                    "the measure of the distance, and the minimum is another one");
         outcome_number(o, mean, "tets_mean_reduced");
-        outcome_number(o, one, "tets_identity_mean");
+        outcome_number(o, one, "tets_vertex_mean");
         bool falls = true;
         for (int i = 0; i < KINDS; i++)
             for (int32_t k = 1; k < t[i].row_count; k++)
@@ -235,7 +237,7 @@ static bool run_start(const setting *s, outcome *o, int32_t n)
 
 void experiment_coordinates(const setting *s, outcome *o)
 {
-    const int32_t n = s->quick ? 15 : 81;
+    const int32_t n = s->quick ? 12 : 81;
     snprintf(o->setup, sizeof o->setup,
              "Cloth of %d x %d vertices held by two corners, the step after 6; free cloth of 12 x 12; bar of 215 tets.",
              n, n);

@@ -44,6 +44,18 @@ static void polar3(size_t group_count, const sinew_real *F, sinew_real *R)
     }
 }
 
+static void svd32(size_t group_count, const sinew_real *F, sinew_real *U, sinew_real *sigma, sinew_real *V)
+{
+    for (size_t group = 0; group < group_count; group++) {
+        lane f[6], u[9], s[2], v[4];
+        load(F + group * 6 * LANES, f, 6);
+        sinew_svd32(f, u, s, v);
+        store(u, U + group * 9 * LANES, 9);
+        store(s, sigma + group * 2 * LANES, 2);
+        store(v, V + group * 4 * LANES, 4);
+    }
+}
+
 static void polar32(size_t group_count, const sinew_real *F, sinew_real *R)
 {
     for (size_t group = 0; group < group_count; group++) {
@@ -81,6 +93,7 @@ const sinew_decompose_batch sinew_decompose_batch_here = {
     .usable = usable,
     .svd3 = svd3,
     .polar3 = polar3,
+    .svd32 = svd32,
     .polar32 = polar32,
     .eigen3 = eigen3,
 };

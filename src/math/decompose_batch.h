@@ -17,6 +17,7 @@ typedef struct sinew_decompose_batch {
     bool (*usable)(void);
     void (*svd3)(size_t group_count, const sinew_real *F, sinew_real *U, sinew_real *sigma, sinew_real *V);
     void (*polar3)(size_t group_count, const sinew_real *F, sinew_real *R);
+    void (*svd32)(size_t group_count, const sinew_real *F, sinew_real *U, sinew_real *sigma, sinew_real *V);
     void (*polar32)(size_t group_count, const sinew_real *F, sinew_real *R);
     void (*eigen3)(size_t group_count, const sinew_real *a, sinew_real *w, sinew_real *Q);
 } sinew_decompose_batch;

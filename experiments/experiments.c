@@ -42,6 +42,11 @@ static const experiment experiments[] = {
     {"thin/strip", "elastica", "a load at the tip, and a couple that rolls it up", experiment_strip, false},
     {"thin/roof", "Scordelis and Lo 1964", "a cylindrical roof under its own weight", experiment_roof, false},
     {"thin/drape", "Cusick 1965", "three fabrics over a disc", experiment_drape, false},
+    {"pd/infeasible", "PD fig 3", "sets that have no point in common", experiment_infeasible, false},
+    {"pd/cloth-iterations", "PD fig 4", "a cloth with few and many iterations", experiment_cloth_iterations, false},
+    {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
+     false},
+    {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -47,6 +47,7 @@ static const experiment experiments[] = {
     {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
      false},
     {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},
+    {"pd/flag", "PD fig 10, section 8", "a flag in extreme wind, and one that tears", experiment_pd_flag, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -217,22 +217,18 @@ static inline double rod_sideways(int32_t segments, double twisting, bool weight
     return rod_cantilever(segments, &s, force, end, error) ? end[1][2] / nudge : NAN;
 }
 
-/* The load at which the strip gives way: the force per way sideways falls to zero there, nearly as 1 - (load/critical)^2
- * does, which is followed from below. */
-static inline double rod_buckling_load(int32_t segments, double twisting, bool weight, double first, sinew_error *error)
+/* The load at which the strip gives way, by bisection between two loads: below it the tip goes aside in proportion to
+ * the small force, above it by more than a hundredth of the length. */
+static inline double rod_buckling_load(int32_t segments, double twisting, bool weight, double low, double high,
+                                       sinew_error *error)
 {
-    double a = 0, load = first, critical = NAN;
-    double at_a = 1 / rod_sideways(segments, twisting, weight, 0, ROD_NUDGE, error);
-    for (int i = 0; i < 8 && !isnan(at_a); i++) {
-        const double at = 1 / rod_sideways(segments, twisting, weight, load, ROD_NUDGE, error);
-        critical = sqrt(load * load + at * (load * load - a * a) / (at_a - at));
-        if (isnan(critical) || critical - load < 0.02 * critical)
-            return critical;
-        a = load;
-        at_a = at;
-        load += 0.9 * (critical - load);
+    while (high - low > 2e-3 * high) {
+        const double load = 0.5 * (low + high), way = rod_sideways(segments, twisting, weight, load, ROD_NUDGE, error);
+        if (isnan(way))
+            return NAN;
+        *(fabs(way) * ROD_NUDGE > 0.01 ? &high : &low) = load;
     }
-    return critical;
+    return 0.5 * (low + high);
 }
 
 /* ---- Twisted ring ---------------------------------------------------------------------------------- */
@@ -259,7 +255,7 @@ static inline double rod_ring_loss(int32_t segments, double twisting, double tur
 {
     rod_stuff s = rod_default_stuff();
     rod_world r = {0};
-    sinew_measures before = {0}, after = {0};
+    sinew_measures before = {0}, after = {.elastic = INFINITY};
     sinew_coil_def def = sinew_default_coil_def();
     def.radius = 1;
     def.vertices = segments;
@@ -274,9 +270,9 @@ static inline double rod_ring_loss(int32_t segments, double twisting, double tur
     bool good = mesh && rod_make(mesh, &s, &r, error) && sinew_world_measure(r.world, &before) == SINEW_OK;
     if (good) {
         rod_shake(&r, 1e-3);
-        for (int i = 0; i < 60 && good; i++)
-            good = (sinew_world_step(r.world, NULL) & SINEW_STEP_NOT_FINITE) == 0;
-        good = good && sinew_world_measure(r.world, &after) == SINEW_OK;
+        for (int i = 0; i < 20 && good && after.elastic > 0.999 * before.elastic; i++)
+            good = (sinew_world_step(r.world, NULL) & SINEW_STEP_NOT_FINITE) == 0 &&
+                   sinew_world_measure(r.world, &after) == SINEW_OK;
     }
     sinew_world_destroy(r.world);
     sinew_mesh_destroy(mesh);

@@ -211,7 +211,8 @@ static void check_sums(single *one, const state *s, double *worst)
     const double *own = blocks[1];
     for (int i = 0; i < one->b.size; i++)
         all[i] = (double)*batch_at(&one->b, one->b.g, 0, i);
-    const double scale = size_of(own, 9), force = size_of(all, one->b.size) + scale;
+    /* A vertex of little weight gets the round-off of all that its forces are differences of. */
+    const double scale = size_of(own, 9), force = size_of(all, one->b.size) + size_of(H, one->b.size * one->b.size);
     /* The second time leaves the exact block. */
     for (int exact = 0; exact < 2; exact++) {
         single_sum(one, exact, g, A);
@@ -241,8 +242,12 @@ static void sums_are_the_elements_own(void **unused)
 static void check_change(single *one, const state *s, double *worst)
 {
     double g[3], A[9], noise;
+    double H[SIZE_MAX3 * SIZE_MAX3];
     single_sum(one, true, g, A);
-    const double before = batch_value(&one->b), scale = fabs(before) + size_of(g, 3) + size_of(A, 9);
+    batch_linearise(&one->b, true);
+    batch_hessian(&one->b, 0, H);
+    const double before = batch_value(&one->b);
+    const double scale = fabs(before) + size_of(g, 3) + size_of(H, one->b.size * one->b.size);
     for (int k = 0; k < 4; k++) {
         double d[3];
         for (int i = 0; i < 3; i++)
@@ -280,7 +285,7 @@ static void check_bound(single *one, const state *s, double *worst)
         const bool bound = one->b.ops->vertex_bounds & (exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP);
         double g[3], A[9];
         single_sum(one, exact, g, A);
-        const double scale = size_of(A, 9);
+        const double scale = size_of(A, 9) > 0 ? size_of(A, 9) : size_of(g, 3); /* linear in the vertex: no block */
         for (int k = 0; k < 24; k++) {
             const double length = pow(10, -2 + k % 4); /* elements are about 1 m */
             double d[3], noise, linear = 0, square = 0;

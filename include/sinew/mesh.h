@@ -118,6 +118,8 @@ SINEW_API sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *e
 SINEW_API sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error);
 SINEW_API sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error);
 SINEW_API sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error);
+/* The side of a can: a surface of triangles, open at both ends; `segments` around (default 24), `layers` up. */
+SINEW_API sinew_mesh *sinew_mesh_can(const sinew_round_def *def, sinew_error *error);
 
 typedef enum sinew_diagonals {
     SINEW_DIAGONALS_FORWARD = 0, /* every cell cut from (i, j) to (i+1, j+1)        */

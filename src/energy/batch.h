@@ -38,6 +38,10 @@ typedef struct sinew_batch {
     int32_t *place;    /* [element_count] group * W + lane of each of the caller's elements */
     int32_t *particle; /* [slot_count] */
     sinew_chunk *chunks;
+    /* Parameters [parameter_count] that an element was prepared with, for whoever makes elements like it. The world
+     * sets both before a solver is prepared, for that time; NULL: not known. */
+    void (*parameters_of)(const void *origin, int32_t element, sinew_real *parameters);
+    const void *origin;
     bool hard;                /* constraints without compliance (sinew_energy_def) */
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the solver's own */
     bool transient;           /* its elements are in no factor and no fixed colouring (objective.h) */
@@ -85,6 +89,8 @@ bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
 void sinew_batch_show_all(sinew_batch *batch, bool all);
 /* New targets [element_count][3] of a batch whose energy has a target slot. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
+/* New first numbers [shared_count] of all elements (energy.h); those that are off stay so. */
+void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared);
 /* The groups of one chunk, for a kernel. */
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk);
 

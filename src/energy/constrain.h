@@ -25,7 +25,7 @@
 
 #include "energy/group.h"
 
-#define CONSTRAIN_VERTICES 8
+#define CONSTRAIN_VERTICES SINEW_STENCIL_MAX
 
 /* The points of one element group: x, y, z and inverse mass. */
 typedef struct constrained {

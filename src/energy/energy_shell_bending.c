@@ -15,7 +15,7 @@
  * As c and h are those at rest, psi is the quadratic form 1/2 sum_ij Q_ij d_i d_j of three angles of hinges, whose
  * second wing is the director point (hinge_shape.h). A director point says no more than a direction; a second term,
  *
- *     D/2 sum_i k_i [(|r|^2 - s^2)^2 / (4 s^2) + (r . e)^2 / l^2],   r = p - (x_a + x_b)/2,   e = x_b - x_a
+ *     D/2 sum_i k_i [(|r|^2 - s^2)^2 / (4 s^2) + (r . e - r_0 . e_0)^2 / l^2],   r = p - (x_a + x_b)/2,   e = x_b - x_a
  *
  * keeps it at its distance s and across its edge (of length l at rest). Its minimum is zero whatever the angles are: it
  * changes no result.
@@ -33,7 +33,8 @@ enum {
     DATA_SQUARE = 11, /* s^2 */
     DATA_LENGTH = 14, /* k / (4 s^2) */
     DATA_ACROSS = 17, /* k / l^2 */
-    DATA_COUNT = 20,
+    DATA_ALONG = 20,  /* r . e at rest */
+    DATA_COUNT = 23,
     VISIT_DIRECTOR = DATA_COUNT, /* 1 where the node is a director point, 0: a vertex */
     VISIT_DATA_COUNT
 };
@@ -106,6 +107,7 @@ static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 typedef struct shell_rest {
     hinge_rest hinge[3];
     double area, warp[3], weft[3]; /* unit vectors in the plane */
+    double along[3];               /* r . e at rest, m^2 */
     double offset[3];              /* of the director points, m */
 } shell_rest;
 
@@ -117,10 +119,9 @@ static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
             memcpy(x + 3 * a, rest + 3 * corners[i][a], 3 * sizeof *x);
         if (hinge_measure(x, &r->hinge[i]))
             return "it has no area at rest, or a director point lies on its edge; collapse or refine it";
-        r->offset[i] = r->hinge[i].height[1];
-        if (fabs(r->hinge[i].t[1] - 0.5) * r->hinge[i].length > 0.5 * r->offset[i])
-            return "a director point does not stand over the middle of its edge; sinew_mesh_with_directors() places "
-                   "them";
+        const double off = (r->hinge[i].t[1] - 0.5) * r->hinge[i].length;
+        r->along[i] = off * r->hinge[i].length;
+        r->offset[i] = hypot(r->hinge[i].height[1], off);
     }
     r->area = 0.5 * r->hinge[0].length * r->hinge[0].height[0];
     return NULL;
@@ -178,6 +179,7 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
         data[DATA_SQUARE + i] = (sinew_real)s2;
         data[DATA_LENGTH + i] = (sinew_real)(hold / (4 * s2));
         data[DATA_ACROSS + i] = (sinew_real)(hold / (h->length * h->length));
+        data[DATA_ALONG + i] = (sinew_real)r.along[i];
         floor = fmin(floor, fmin(h->length, fmin(h->height[0], r.offset[i])));
     }
     data[0] = p[RIGIDITY];
@@ -230,7 +232,7 @@ KERNEL_INLINE lane shell_look(const lane *x, const sinew_real *data, shell_now *
 
 /* Where director i is: r from the middle of its edge, e the edge. */
 typedef struct held {
-    lane r[3], e[3], longer, along, k, q; /* |r|^2 - s^2, r . e and the stiffnesses of both */
+    lane r[3], e[3], longer, along, k, q; /* |r|^2 and r . e less their values at rest, the stiffnesses of both */
 } held;
 
 KERNEL_INLINE lane hold_look(const lane *x, const sinew_real *data, int i, held *h)
@@ -241,7 +243,7 @@ KERNEL_INLINE lane hold_look(const lane *x, const sinew_real *data, int i, held 
         h->e[c] = b[c] - a[c];
     }
     h->longer = jacobi_dot(h->r, h->r) - number(data, DATA_SQUARE + i);
-    h->along = jacobi_dot(h->r, h->e);
+    h->along = jacobi_dot(h->r, h->e) - number(data, DATA_ALONG + i);
     h->k = number(data, DATA_LENGTH + i);
     h->q = number(data, DATA_ACROSS + i);
     return (sinew_real)0.5 * (h->k * h->longer * h->longer + h->q * h->along * h->along);
@@ -377,12 +379,12 @@ static void shell_hessian(const sinew_kernel *kernel)
 /* Corners go round so that a node is vertex 0 or director point 0. */
 static void shell_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    static const int rows[4] = {DATA_ANGLE, DATA_SQUARE, DATA_LENGTH, DATA_ACROSS};
+    static const int rows[5] = {DATA_ANGLE, DATA_SQUARE, DATA_LENGTH, DATA_ACROSS, DATA_ALONG};
     const int turn = node % 3;
     memcpy(out, data, DATA_COUNT * sizeof *out);
     for (int i = 0; i < 3; i++) {
         const int from = (i + turn) % 3;
-        for (int row = 0; row < 4; row++)
+        for (int row = 0; row < 5; row++)
             out[rows[row] + i] = data[rows[row] + from];
         for (int j = 0; j < 3; j++)
             out[DATA_Q + pair[i][j]] = data[DATA_Q + pair[from][(j + turn) % 3]];

@@ -92,7 +92,10 @@ static sinew_mesh *make_round(const generator *self, sinew_reader *reader, const
     take_integer(node, "rings", &def.rings);
     /* An upper estimate for all of them: across, across (or through the wall), along. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
-    double across = self->round == sinew_mesh_tube ? rings : self->round == sinew_mesh_torus ? layers : n;
+    double across = self->round == sinew_mesh_tube    ? rings
+                    : self->round == sinew_mesh_torus ? layers
+                    : self->round == sinew_mesh_can   ? 1
+                                                      : n;
     double along = self->round == sinew_mesh_ball ? n : layers;
     return size_fits(reader, node, n * across * along) ? self->round(&def, reader->error) : NULL;
 }
@@ -184,6 +187,12 @@ static const sinew_field tube_fields[] = {
     {"layers", INTEGER, .meaning = "cells along the height; 4 unless given", .minimum = 1, .maximum = 10000},
     {"rings", INTEGER, .meaning = "cells through the wall; 2 unless given", .minimum = 1, .maximum = 1000},
 };
+static const sinew_field can_fields[] = {
+    {"radius", NUMBER, .meaning = "0.5 unless given", LENGTH},
+    {"height", NUMBER, .meaning = "along z; 1 unless given", LENGTH},
+    {"segments", INTEGER, .meaning = "cells around; 24 unless given", .minimum = 3, .maximum = 100000},
+    {"layers", INTEGER, .meaning = "cells along the height; 4 unless given", .minimum = 1, .maximum = 100000},
+};
 static const sinew_field cloth_fields[] = {
     {"vertices", INTEGERS, .meaning = "along x, y; 16, 16 unless given", .minimum = 2, .maximum = 100000, .count = 2},
     {"origin", VECTOR, .meaning = "lowest corner; the origin unless given", .unit = "m"},
@@ -215,6 +224,7 @@ static const generator generators[] = {
     {"cylinder", cylinder_fields, COUNT(cylinder_fields), make_round, sinew_mesh_cylinder},
     {"torus", torus_fields, COUNT(torus_fields), make_round, sinew_mesh_torus},
     {"tube", tube_fields, COUNT(tube_fields), make_round, sinew_mesh_tube},
+    {"can", can_fields, COUNT(can_fields), make_round, sinew_mesh_can},
     {"cloth", cloth_fields, COUNT(cloth_fields), make_cloth, NULL},
     {"rope", rope_fields, COUNT(rope_fields), make_rope, NULL},
     {"coil", coil_fields, COUNT(coil_fields), make_coiled, .coil = sinew_mesh_coil},

@@ -259,6 +259,14 @@ static inline lane lane_log(lane a)
     return a;
 }
 
+/* Cube roots likewise. */
+static inline lane lane_cbrt(lane a)
+{
+    for (int i = 0; i < LANES; i++)
+        a = lane_put(a, i, (sinew_real)cbrt((double)lane_get(a, i)));
+    return a;
+}
+
 /* The angle of (x, y) in [-pi, pi], likewise. */
 static inline lane lane_atan2(lane y, lane x)
 {

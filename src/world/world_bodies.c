@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mesh/topology.h"
+#include "world/tear.h"
 #include "world/world.h"
 
 /* ---- Def ------------------------------------------------------------------------------------- */
@@ -273,6 +274,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 {
     sinew_mesh_destroy(record->mesh);
     sinew_body_drop_skin(allocator, record);
+    sinew_tear_destroy(allocator, record->tear);
     sinew_release(allocator, record->name);
     *record = (sinew_body_record){.generation = record->generation};
 }
@@ -325,6 +327,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     if (status != SINEW_OK)
         return status;
     const int32_t start = record->start, count = record->count;
+    sinew_loads_remove_body(world, body);
     sinew_numbers_give(world, record->first, record->room);
     sinew_body_record_destroy(&world->allocator, record);
     sinew_world_free_place(&world->body_hint, body.index);

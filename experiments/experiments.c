@@ -48,6 +48,7 @@ static const experiment experiments[] = {
      false},
     {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},
     {"pd/flag", "PD fig 10, section 8", "a flag in extreme wind, and one that tears", experiment_pd_flag, false},
+    {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -127,6 +127,8 @@ void experiment_newton(const setting *s, outcome *o);
 
 void experiment_pd_flag(const setting *s, outcome *o);
 
+void experiment_rods(const setting *s, outcome *o);
+
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
 /* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */

@@ -254,6 +254,14 @@ static inline void wheel_rest(int vertex_count, double *rest)
     }
 }
 
+/* Two segments with an angle of about 40 degrees between them, director points beside their middles. */
+static inline void rod_rest_points(double *rest)
+{
+    static const double points[15] = {0, 0, 0, 1, 0, 0, 1.8, 0.6, 0, 0.5, 0, 0.5, 1.4, 0.3, 0.5};
+    for (int i = 0; i < 15; i++)
+        rest[i] = points[i] + random_in(-0.1, 0.1);
+}
+
 /* Director points over the middles of the edges opposite to a triangle's vertices. */
 static inline void shell_rest_points(double *rest)
 {
@@ -279,6 +287,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
         result.rest[i] = corner[i] + random_in(-0.2, 0.2);
     if (info->stencil == SINEW_STENCIL_WHEEL)
         wheel_rest(info->vertex_count, result.rest);
+    if (info->stencil == SINEW_STENCIL_ROD)
+        rod_rest_points(result.rest);
     if (info->stencil == SINEW_STENCIL_SHELL)
         shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)

@@ -32,6 +32,8 @@ static const experiment experiments[] = {
     {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
+    {"pbng/multiresolution", "PBNG figs 4, 19, section 8.2", "a cloth in layers, at equal time",
+     experiment_multiresolution, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -109,6 +109,7 @@ void experiment_colours(const setting *s, outcome *o);
 void experiment_muscles(const setting *s, outcome *o);
 void experiment_hanging(const setting *s, outcome *o);
 void experiment_gravity_bar(const setting *s, outcome *o);
+void experiment_multiresolution(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sinew/load.h>
+#include <sinew/material.h>
+
 #include "app.h"
 #include "info_run.h"
 
@@ -92,6 +95,34 @@ static int print_energies(void)
         print_capabilities(info->capabilities);
         print_parameters(info->parameters, info->parameter_count);
     }
+    return SINEW_EXIT_DONE;
+}
+
+static int print_loads(void)
+{
+    printf("Parameters: default, range, meaning. Keys of a load in a scene; numbers in SI or with a unit.\n");
+    for (int kind = 0; kind < SINEW_LOAD_COUNT; kind++) {
+        const sinew_load_info *info = sinew_get_load_info((sinew_load_kind)kind);
+        printf("\n%s: on %s. %s\n    %-18s [x, y, z] %s. %s\n", info->name, sinew_stencil_name(info->stencil),
+               info->summary, info->vector.name, info->vector.unit, info->vector.meaning);
+        print_parameters(info->parameters, info->parameter_count);
+    }
+    return SINEW_EXIT_DONE;
+}
+
+static int print_materials(void)
+{
+    printf("%-13s %8s %9s %19s %9s %7s %21s\n%-13s %8s %9s %19s %9s %7s %21s\n", "sheet", "density", "thickness",
+           "young warp, weft", "shear", "poisson", "rigidity warp, weft", "", "kg/m2", "mm", "MPa", "MPa", "",
+           "1e-6 N m");
+    for (int32_t i = 0; i < sinew_material_count(); i++) {
+        const sinew_material *m = sinew_material_at(i);
+        printf("%-13s %8g %9g %9g %9g %9g %7g %10g %10g\n", m->name, m->density, 1e3 * m->thickness, 1e-6 * m->young[0],
+               1e-6 * m->young[1], 1e-6 * m->shear, m->poisson, 1e6 * m->rigidity[0], 1e6 * m->rigidity[1]);
+    }
+    printf("\n");
+    for (int32_t i = 0; i < sinew_material_count(); i++)
+        printf("%-13s %s. %s\n", sinew_material_at(i)->name, sinew_material_at(i)->about, sinew_material_at(i)->source);
     return SINEW_EXIT_DONE;
 }
 
@@ -230,6 +261,8 @@ static const struct topic {
 } topics[] = {
     {"solvers", "which solver takes which energy, and their parameters", print_solvers},
     {"energies", "parameters with units, ranges and defaults", print_energies},
+    {"loads", "wind, traction and couples: parameters with units", print_loads},
+    {"materials", "sheets by name, with their numbers and sources", print_materials},
     {"formats", "caches that a run can write, and their fields", sinew_info_formats},
     {"scenes", "scenes at hand, with what to look for", print_scenes},
     {"schema", "JSON Schema of scene files", print_schema},

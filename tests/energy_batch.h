@@ -243,11 +243,31 @@ static inline void sample_move(sample *s, const double F[9], const double t[3])
                               F[3 * i + 2] * s->rest[3 * a + 2] + t[i];
 }
 
+/* Neighbours in order around the first vertex, on a dome. */
+static inline void wheel_rest(int vertex_count, double *rest)
+{
+    for (int a = 0; a < vertex_count; a++) {
+        const double angle = 2 * M_PI * (a - 1 + random_in(-0.1, 0.1)) / (vertex_count - 1), r = random_in(0.9, 1.1);
+        rest[3 * a] = a == 0 ? random_in(-0.1, 0.1) : r * cos(angle);
+        rest[3 * a + 1] = a == 0 ? random_in(-0.1, 0.1) : r * sin(angle);
+        rest[3 * a + 2] = (a == 0 ? 0.5 : 0) + random_in(-0.1, 0.1);
+    }
+}
+
+/* Director points over the middles of the edges opposite to a triangle's vertices. */
+static inline void shell_rest_points(double *rest)
+{
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            rest[9 + 3 * a + i] = (rest[3 * ((a + 1) % 3) + i] + rest[3 * ((a + 2) % 3) + i]) / 2 + (i == 2 ? 0.5 : 0) +
+                                  random_in(-0.1, 0.1);
+}
+
 /* Moduli and lengths near 1, so that errors are relative. */
 static inline double sample_parameter(const sinew_parameter *p)
 {
-    const bool thin = strcmp(p->name, "thickness") == 0;
-    return p->preset > 10 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
+    const bool thin = strcmp(p->name, "thickness") == 0 || strncmp(p->unit, "N m", 3) == 0;
+    return p->preset > 10 || strcmp(p->name, "rigidity") == 0 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
 }
 
 /* A random well-shaped rest element. */
@@ -257,6 +277,10 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     sample result = {0};
     for (int i = 0; i < SIZE_MAX3; i++)
         result.rest[i] = corner[i] + random_in(-0.2, 0.2);
+    if (info->stencil == SINEW_STENCIL_WHEEL)
+        wheel_rest(info->vertex_count, result.rest);
+    if (info->stencil == SINEW_STENCIL_SHELL)
+        shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] = sample_parameter(&info->parameters[i]);
     double sums[2] = {0, 0}, length = 0;
@@ -290,10 +314,10 @@ static inline bool is_tet(const sinew_energy_info *info)
     return info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Elements with as many edges from their first vertex as they have dimensions: a deformation gradient maps these. */
+/* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
 static inline bool has_gradient(const sinew_energy_info *info)
 {
-    return is_tet(info) || info->stencil == SINEW_STENCIL_TRIANGLE;
+    return is_tet(info) || (info->stencil == SINEW_STENCIL_TRIANGLE && info->capabilities & SINEW_CAN_REDUCE);
 }
 
 #endif

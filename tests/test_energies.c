@@ -172,9 +172,11 @@ static void test_product(void **context)
     for_all("product = hessian", TOLERANCE_EXACT, check_product);
 }
 
-/* psi >= 0 everywhere, and at rest neither value nor force. */
+/* psi >= 0 everywhere, and at rest neither value nor force; loads have both. */
 static void check_rest(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
 {
+    if (ops->load)
+        return;
     sample one = sample_make(&ops->info, s);
     if (ops->info.stencil == SINEW_STENCIL_PAIR && s == &states[0]) /* at rest the two points meet */
         for (int a = 0; a < 4; a++) {
@@ -201,7 +203,7 @@ static void test_rest(void **context)
 /* A rigid motion keeps the value and turns the gradient, where the energy's table says so. */
 static void check_rigid(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
 {
-    if (ops->rigid_cost & SINEW_COSTS_TRANSLATION)
+    if (ops->rigid_cost & SINEW_COSTS_TRANSLATION || ops->load)
         return;
     const bool turns = !(ops->rigid_cost & SINEW_COSTS_ROTATION);
     sample pair[2] = {sample_make(&ops->info, s)};
@@ -252,7 +254,7 @@ static int projection_matrices(const sinew_lane_variant *lanes, const sinew_ener
                                double *exact, double *projected)
 {
     sample one = sample_make(&ops->info, s);
-    const bool corner_shape = has_gradient(&ops->info);
+    const bool corner_shape = has_gradient(&ops->info) && !ops->load;
     if (corner_shape) {
         static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
         const double t[3] = {0, 0, 0};

@@ -558,6 +558,17 @@ static void round_nonsense_is_refused(void **state)
     sinew_round_def cylinder = sinew_default_round_def();
     cylinder.height = 0;
     ASSERT_REFUSED(sinew_mesh_cylinder(&cylinder, &error), SINEW_ERROR_DATA, "height is 0");
+    ASSERT_REFUSED(sinew_mesh_can(&cylinder, &error), SINEW_ERROR_DATA, "height 0 m");
+    ASSERT_REFUSED(sinew_mesh_can(NULL, &error), SINEW_ERROR_USAGE, "sinew_default_round_def");
+    sinew_round_def can = sinew_default_round_def();
+    can.segments = 2;
+    ASSERT_REFUSED(sinew_mesh_can(&can, &error), SINEW_ERROR_DATA, "2 segments around");
+    can.segments = 0;
+    can.layers = 0;
+    ASSERT_REFUSED(sinew_mesh_can(&can, &error), SINEW_ERROR_DATA, "0 layers");
+    can.segments = INT32_MAX;
+    can.layers = 3;
+    ASSERT_REFUSED(sinew_mesh_can(&can, &error), SINEW_ERROR_DATA, "");
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@
 
 enum {
     ELEMENTS = 5,
-    CONSTRAINTS = 2
+    CONSTRAINTS = 3
 };
 
 /* Numbers of all elements of a batch. */

@@ -160,8 +160,39 @@ static int32_t opposite(const int32_t *t, int32_t v, int32_t w)
     return -1;
 }
 
+/* The most triangles at one edge. */
+static int most_uses(const cells *triangles)
+{
+    int most = 0;
+    for (int32_t v = 0; v < VERTICES; v++)
+        for (int32_t w = v + 1; w < VERTICES; w++) {
+            int uses = 0;
+            for (int32_t t = 0; t < triangles->count; t++)
+                uses += opposite(triangles->vertices + 3 * t, v, w) >= 0;
+            most = uses > most ? uses : most;
+        }
+    return most;
+}
+
+/* An edge of more than two triangles is named. */
+static void check_refused(const sinew_mesh *mesh, sinew_stencil stencil, const char *words)
+{
+    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    sinew_error error = {0};
+    cells c = {0};
+    const int32_t n = sinew_get_stencil(stencil)->vertex_count;
+    assert_int_equal(sinew_get_stencil(stencil)->find(&allocator, mesh, n, &c.vertices, &c.count, &error),
+                     SINEW_ERROR_DATA);
+    refused(&error, SINEW_ERROR_DATA, words);
+    cells_free(&c);
+}
+
 static void check_hinges(const cells *triangles, const sinew_mesh *mesh)
 {
+    if (most_uses(triangles) > 2) {
+        check_refused(mesh, SINEW_STENCIL_HINGE, "triangles and a hinge joins two");
+        return;
+    }
     cells c = find(mesh, SINEW_STENCIL_HINGE, 4);
     int expected = 0;
     for (int32_t v = 0; v < VERTICES; v++)
@@ -182,6 +213,55 @@ static void check_hinges(const cells *triangles, const sinew_mesh *mesh)
             expected += found;
         }
     assert_int_equal(c.count, expected);
+    cells_free(&c);
+}
+
+/* Triangles of vertex v, and whether w and u are in one of them with it. */
+static int triangles_at(const cells *triangles, int32_t v, int32_t w, int32_t u)
+{
+    int count = 0;
+    for (int32_t t = 0; t < triangles->count; t++) {
+        bool has[3] = {false, w < 0, u < 0};
+        for (int a = 0; a < 3; a++) {
+            const int32_t p = triangles->vertices[3 * t + a];
+            has[0] |= p == v;
+            has[1] |= p == w;
+            has[2] |= p == u;
+        }
+        count += has[0] && has[1] && has[2];
+    }
+    return count;
+}
+
+/* A wheel goes once around a vertex, through all of its triangles. Vertices without one have an edge of one triangle.
+ */
+static void check_wheels(const cells *triangles, const sinew_mesh *mesh)
+{
+    const sinew_stencil_row *row = sinew_get_stencil(SINEW_STENCIL_WHEEL);
+    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    sinew_error error = {0};
+    cells c = {0};
+    if (row->find(&allocator, mesh, SINEW_STENCIL_MAX, &c.vertices, &c.count, &error) != SINEW_OK) {
+        assert_true(strstr(error.text, "sheets meet in a point") || most_uses(triangles) > 2);
+        cells_free(&c);
+        return;
+    }
+    assert_true(most_uses(triangles) <= 2);
+    int at = 0;
+    for (int32_t v = 0; v < VERTICES; v++) {
+        const int32_t *wheel = c.vertices + SINEW_STENCIL_MAX * at;
+        bool inside = triangles_at(triangles, v, -1, -1) > 0;
+        for (int32_t w = 0; w < VERTICES; w++)
+            inside &= w == v || triangles_at(triangles, v, w, -1) != 1;
+        if (!inside)
+            continue;
+        assert_true(at++ < c.count && wheel[0] == v);
+        const int size = sinew_stencil_size(row, wheel, SINEW_STENCIL_MAX) - 1;
+        assert_int_equal(size, triangles_at(triangles, v, -1, -1));
+        for (int i = 0; i < size; i++)
+            assert_true(triangles_at(triangles, v, wheel[1 + i], wheel[1 + (i + 1) % size]) > 0);
+    }
+    assert_int_equal(c.count, at);
     cells_free(&c);
 }
 
@@ -208,6 +288,7 @@ static void cells_are_found(void **unused)
         cells surface = find(d.mesh, SINEW_STENCIL_TRIANGLE, 3);
         if (surface.count <= 3 * CELLS_MOST)
             check_hinges(&surface, d.mesh);
+        check_wheels(&surface, d.mesh);
         cells_free(&surface);
         sinew_mesh_destroy(d.mesh);
     }
@@ -221,6 +302,9 @@ static void a_block_has_a_surface(void **unused)
     cells triangles = find(mesh, SINEW_STENCIL_TRIANGLE, 3), hinges = find(mesh, SINEW_STENCIL_HINGE, 4);
     assert_int_equal(triangles.count, 2 * 2 * (3 * 2 + 3 * 2 + 2 * 2));
     assert_int_equal(2 * hinges.count, 3 * triangles.count);
+    cells wheels = find(mesh, SINEW_STENCIL_WHEEL, SINEW_STENCIL_MAX);
+    assert_int_equal(2 * (wheels.count - 2), triangles.count); /* Euler: V - 2 = F / 2 */
+    cells_free(&wheels);
     cells_free(&triangles);
     cells_free(&hinges);
     sinew_mesh_destroy(mesh);

@@ -258,15 +258,33 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, moving targets                     */
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
     /* more on tets */
+    SINEW_ENERGY_STRAIN_LIMIT,          /* strain, free between limits       Bouaziz et al. 2014, (22), (23) */
+    SINEW_ENERGY_FIBRE_STRAIN,          /* strain along a direction, with limits                             */
+    SINEW_ENERGY_VOLUME,                /* det F between bounds              Bouaziz et al. 2014, (24)-(26)  */
+    SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, /* shape and volume apart            NEO HOOKE of CalculiX, Abaqus   */
+    SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and sets */
+    SINEW_ENERGY_TRIANGLE_STRAIN,      /* triangles: distance to stretches within limits   PD (16)       */
+    SINEW_ENERGY_WOVEN_STRAIN,         /* triangles: limits along warp and weft                           */
+    SINEW_ENERGY_AREA,                 /* triangles: distance to areas within bounds       PD (24)       */
+    SINEW_ENERGY_MEMBRANE_COROTATED,   /* triangles: mu |F - R|^2 + lambda/2 (J-1)^2       PBNG (36)     */
     SINEW_ENERGY_MEMBRANE_STVK,        /* triangles: h (mu |E|^2 + lambda/2 (tr E)^2) A                   */
     SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: incompressible rubber, plane stress                  */
+    SINEW_ENERGY_BARAFF_WITKIN,        /* triangles: stretch and shear as conditions                      */
+    SINEW_ENERGY_ORTHOTROPIC,          /* triangles: moduli along warp, weft and for shear                */
     /* on hinges and rings: bending */
+    SINEW_ENERGY_HINGE,          /* hinges: D/2 |e|^2/A (theta - theta_0)^2           PBNG (35)           */
+    SINEW_ENERGY_ISOMETRIC,      /* hinges: the same in small angles, quadratic       Bergou et al. 2006  */
+    SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean curvature   PD (20), (21)       */
     /* on shells: triangles with a slope at each edge */
+    SINEW_ENERGY_SHELL_BENDING, /* shells: a plate's bending, Morley 1968; converges on every mesh          */
     /* on rods: edges with a frame */
+    SINEW_ENERGY_ROD,      /* two segments: bending and twist, EI_1, EI_2, GJ     Bergou et al. 2008          */
+    SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
+    SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -278,6 +296,10 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_TRIANGLE, /* 3 */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
+    SINEW_STENCIL_WHEEL,    /* the same for a vertex inside a surface, neighbours in order around it */
+    SINEW_STENCIL_SHELL,    /* 6: a triangle, then the director points of the edges opposite to its vertices */
+    SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
+    SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 
@@ -401,6 +423,39 @@ SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
 
+/* ---- Tearing ------------------------------------------------------------------------------- */
+
+/* A body that tears where its edges are stretched too far. Before each step but the first the edges of its cells are
+ * looked at; those longer than 1 + limit of their rest length tear, the most stretched first. */
+typedef struct sinew_tear_def {
+    uint32_t cookie;
+    sinew_body body;
+    sinew_real limit; /* strain, > 0. Default 0.5 */
+    bool split; /* true (default): the mesh opens at an end of the edge that no pin holds: the vertex gets copies, each
+                   side of the tear its own, which share its mass; elements follow their cells, and bending across
+                   the tear ends. false: the edge goes: elements that have both its ends as neighbours are switched
+                   off, and cells that have it are drawn no more */
+    int32_t most; /* edges a step, >= 1. Default 16 */
+} sinew_tear_def;
+
+typedef struct sinew_tear_report {
+    int64_t edges;    /* that tore */
+    int64_t vertices; /* copies that were made */
+    int64_t
+        refused; /* times that an edge was over the limit and stayed: both ends are pinned, or nothing opens there */
+} sinew_tear_report;
+
+SINEW_API sinew_tear_def sinew_default_tear_def(void);
+/* Tearing by this def from the next step on, in place of what was said before. Refuses a body with a skin, and elements
+ * that cannot tear (shells, rods), by name. sinew_world_shape_version() goes up in a step that begins with a tear.
+ * States carry the tears: they load into a world that was built the same way and is torn no further. */
+SINEW_API sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error);
+/* Whether a body may tear. */
+SINEW_API bool sinew_body_tears(const sinew_world *world, sinew_body body);
+/* Since the body was added; zeros without tearing. */
+SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report,
+                                       sinew_error *error);
+
 /* ---- Pins ---------------------------------------------------------------------------------- */
 
 /* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. */
@@ -470,6 +525,8 @@ typedef struct sinew_iteration {
     double residual;                    /* N: |grad g| over the free particles */
     double linear_momentum[3];          /* kg m/s of (q - q_n)/h */
     double angular_momentum[3];         /* kg m2/s about the origin */
+    double own_objective; /* J: what the solver's iterations go down on where its parameters make that another function
+                             (pd with coordinates or sets of its own); else the objective */
 } sinew_iteration;
 
 /* How well the energy above the minimum is known. The minimum is the one that lies downhill from where the step ended;

@@ -287,6 +287,20 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
     batch->form_version += changed;
 }
 
+void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared)
+{
+    bool changed = false;
+    for (int32_t e = 0; e < batch->element_count; e++) {
+        const bool off = sinew_batch_is_off(batch, e);
+        for (int32_t i = 0; i < batch->ops->shared_count; i++)
+            set_number(batch, e, (size_t)i, i == 0 && off ? 0 : shared[i], &changed);
+        if (batch->switchable)
+            batch->on_weight[e] = shared[0];
+    }
+    batch->version += changed;
+    batch->form_version += changed;
+}
+
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     const size_t lanes = (size_t)chunk->first_group * (size_t)batch->width;

@@ -89,6 +89,8 @@ bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
 void sinew_batch_show_all(sinew_batch *batch, bool all);
 /* New targets [element_count][3] of a batch whose energy has a target slot. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
+/* New first numbers [shared_count] of all elements (energy.h); those that are off stay so. */
+void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared);
 /* The groups of one chunk, for a kernel. */
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk);
 

@@ -23,9 +23,14 @@
 #include "energy/reduced_rows.h"
 #include "energy/visit.h"
 
+/* Place of the length among the data. An energy whose data begin with other numbers defines it before. */
+#ifndef EDGE_DATA
+#define EDGE_DATA 1
+#endif
+
 enum {
-    EDGE_LENGTH = 1, /* the one length, or the least */
-    EDGE_GREATEST = 2,
+    EDGE_LENGTH = EDGE_DATA, /* the one length, or the least */
+    EDGE_GREATEST = EDGE_DATA + 1,
     EDGE_TANGENT_COUNT = 6
 }; /* tangent: H_11 as 00 11 22 01 02 12 */
 
@@ -106,56 +111,69 @@ KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, b
     return value_total(&sum);
 }
 
+/* H_11 of an edge d of length l: second derivatives, exact or projected. */
+KERNEL_INLINE void edge_block(const sinew_real *data, bool limited, bool project, lane l, const lane d[3],
+                              lane H[EDGE_TANGENT_COUNT])
+{
+    const lane zero = lane_set(0), one = lane_set(1), p = edge_target(data, limited, l),
+               divisor = lane_max(l, lane_set(LANE_ROOT_TINY)), n[3] = {d[0] / divisor, d[1] / divisor, d[2] / divisor};
+    lane k = lane_load(data), across = 1 - p / lane_max(divisor, EDGE_LENGTH_BOUND * p);
+    if (limited) /* between the limits an edge has no stiffness; at them it has that of beyond */
+        k = lane_select(edge_is_free(data, l), zero, k);
+    if (project)
+        across = lane_max(across, zero);
+    const lane along = k * (one - across);
+    H[0] = k * across + along * n[0] * n[0];
+    H[1] = k * across + along * n[1] * n[1];
+    H[2] = k * across + along * n[2] * n[2];
+    H[3] = along * n[0] * n[1];
+    H[4] = along * n[0] * n[2];
+    H[5] = along * n[1] * n[2];
+}
+
 KERNEL_INLINE void edge_linearise(const sinew_kernel *kernel, int data_count, bool limited)
 {
-    const lane zero = lane_set(0), one = lane_set(1);
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane k = lane_load(data), n[3];
-        const lane l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), n);
-        const lane p = edge_target(data, limited, l), divisor = lane_max(l, lane_set(LANE_ROOT_TINY));
-        for (int i = 0; i < 3; i++)
-            n[i] /= divisor;
-        lane across = 1 - p / lane_max(divisor, EDGE_LENGTH_BOUND * p);
-        if (limited) /* between the limits an edge has no stiffness; at them it has that of beyond */
-            k = lane_select(edge_is_free(data, l), zero, k);
-        if (kernel->project)
-            across = lane_max(across, zero);
-        const lane along = k * (one - across);
-        const lane H[EDGE_TANGENT_COUNT] = {k * across + along * n[0] * n[0],
-                                            k * across + along * n[1] * n[1],
-                                            k * across + along * n[2] * n[2],
-                                            along * n[0] * n[1],
-                                            along * n[0] * n[2],
-                                            along * n[1] * n[2]};
+        lane d[3], H[EDGE_TANGENT_COUNT];
+        const lane l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), d);
+        edge_block(group_data(&kernel->groups, group, data_count), limited, kernel->project, l, d, H);
         store_lanes(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
     }
+}
+
+/* f = H d of a symmetric block. */
+KERNEL_INLINE void edge_apply(const lane H[EDGE_TANGENT_COUNT], const lane d[3], lane f[3])
+{
+    f[0] = H[0] * d[0] + H[3] * d[1] + H[4] * d[2];
+    f[1] = H[3] * d[0] + H[1] * d[1] + H[5] * d[2];
+    f[2] = H[4] * d[0] + H[5] * d[1] + H[2] * d[2];
 }
 
 static inline void edge_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-        lane H[EDGE_TANGENT_COUNT], d[3];
+        lane H[EDGE_TANGENT_COUNT], d[3], f[3];
         load_lanes(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
         edge_gather(kernel->p, vertex, d);
-        const lane f[3] = {H[0] * d[0] + H[3] * d[1] + H[4] * d[2], H[3] * d[0] + H[1] * d[1] + H[5] * d[2],
-                           H[4] * d[0] + H[5] * d[1] + H[2] * d[2]};
+        edge_apply(H, d, f);
         edge_scatter(kernel->g, vertex, f);
     }
 }
 
+/* Where the nine entries of a symmetric block are among its six numbers. */
+static const int edge_entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+
 static inline void edge_hessian(const sinew_kernel *kernel)
 {
-    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         sinew_real *blocks = group_blocks(kernel, group, 3);
         lane H[EDGE_TANGENT_COUNT];
         load_lanes(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
         for (int i = 0; i < 9; i++) {
-            lane_store(blocks + i * LANES, H[entry[i]]);
-            lane_store(blocks + (9 + i) * LANES, -H[entry[i]]);
-            lane_store(blocks + (18 + i) * LANES, H[entry[i]]);
+            lane_store(blocks + i * LANES, H[edge_entry[i]]);
+            lane_store(blocks + (9 + i) * LANES, -H[edge_entry[i]]);
+            lane_store(blocks + (18 + i) * LANES, H[edge_entry[i]]);
         }
     }
 }
@@ -190,22 +208,28 @@ KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_cou
 }
 
 /* z = (k p + w2 |y|) / (k + w2) along y, p that of |y|: z is on the same side of the limits as y. Along x where y has
- * no direction. */
+ * no direction. d = D x; leaves in f what goes to g. */
+KERNEL_INLINE void edge_prox_at(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data, bool limited,
+                                const lane d[3], lane f[3])
+{
+    const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
+    lane y[3];
+    row_shifted(kernel, group, d, y);
+    const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = edge_target(data, limited, l);
+    const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
+    const lane scale = (k * L / lane_max(l, lane_set(LANE_ROOT_TINY)) + w2) / divisor;
+    const lane_mask nowhere = lane_le(l, lane_set(LANE_ROOT_TINY));
+    const lane z[3] = {lane_select(nowhere, k * L / divisor, scale * y[0]), scale * y[1], scale * y[2]};
+    row_finish(kernel, group, w2, d, y, z, f);
+}
+
 KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-        const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
-        lane d[3], y[3], f[3];
-        edge_span(kernel->x, vertex, d);
-        row_shifted(kernel, group, d, y);
-        const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = edge_target(data, limited, l);
-        const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
-        const lane scale = (k * L / lane_max(l, lane_set(LANE_ROOT_TINY)) + w2) / divisor;
-        const lane_mask nowhere = lane_le(l, lane_set(LANE_ROOT_TINY));
-        const lane z[3] = {lane_select(nowhere, k * L / divisor, scale * y[0]), scale * y[1], scale * y[2]};
-        row_finish(kernel, group, w2, d, y, z, f);
+        lane d[3], f[3];
+        edge_gather(kernel->x, vertex, d);
+        edge_prox_at(kernel, group, group_data(&kernel->groups, group, data_count), limited, d, f);
         edge_scatter(kernel->g, vertex, f);
     }
 }
@@ -215,11 +239,12 @@ KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count,
 /* The length that a constraint pulls towards. With limits it follows from the multiplier: after an update that made the
  * multiplier zero the length would be l - w lambda, w the sum of inverse masses; where that is between the limits the
  * update is to be this one, else the multiplier pulls towards the limit that is passed. So what a limit pushed with is
- * given back when the edge leaves it. A hard constraint (c = 0) has no memory: it goes to the nearer limit. */
-KERNEL_INLINE lane edge_constraint_target(const sinew_real *data, bool limited, lane l, lane w, lane c, lane lambda)
+ * given back when the edge leaves it. A hard constraint has no memory: it goes to the nearer limit. */
+KERNEL_INLINE lane edge_constraint_target(const sinew_constrain_kernel *kernel, const sinew_real *data, bool limited,
+                                          lane l, lane w, lane lambda)
 {
-    const lane zero = lane_set(0);
-    return edge_target(data, limited, limited ? l - lane_select(lane_lt(zero, c), w * lambda, zero) : l);
+    const lane memory = lane_set(kernel->compliance > 0 ? 1 : 0);
+    return edge_target(data, limited, limited ? l - memory * w * lambda : l);
 }
 
 /* The common case with one square root and one division, neither of which waits for the other:
@@ -248,7 +273,7 @@ KERNEL_INLINE void edge_plain_step(const sinew_constrain_kernel *kernel, int32_t
     const lane lambda = lane_load(multiplier);
     const lane d[3] = {p->b[0] - p->a[0], p->b[1] - p->a[1], p->b[2] - p->a[2]};
     const lane squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], l = lane_sqrt(squared);
-    const lane L = edge_constraint_target(data, limited, l, p->a[3] + p->b[3], c, lambda);
+    const lane L = edge_constraint_target(kernel, data, limited, l, p->a[3] + p->b[3], lambda);
     const lane bottom = ((p->a[3] + p->b[3]) * k + c) * squared;
     const lane top = l * (k * L - c * lambda) - k * squared;
     p->step = top * lane_select(lane_lt(zero, bottom), kernel->stiffness / bottom, zero);
@@ -300,12 +325,12 @@ KERNEL_INLINE lane edge_length_of(constrained *c, lane *r)
     return l;
 }
 
-/* C = l - p, or with `whole` C = (l - p)^2 / 2, whose gradient has another factor. */
-KERNEL_INLINE lane edge_constraint(bool whole, lane stretch, constrained *c)
+/* C = l - p, or with `whole` C = (l - p)^2 / 2, whose gradient, of so many numbers, has another factor. */
+KERNEL_INLINE lane edge_constraint(bool whole, int count, lane stretch, constrained *c)
 {
     if (!whole)
         return stretch;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < count; i++)
         c->gradient[i] *= stretch;
     return (sinew_real)0.5 * stretch * stretch;
 }
@@ -320,9 +345,8 @@ KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int 
     lane r;
     constrain_gather(kernel->xw, vertex, 2, &c);
     const lane l = edge_length_of(&c, &r);
-    const lane p =
-        edge_constraint_target(data, limited, l, c.x[3] + c.x[7], lane_set(kernel->compliance), lane_load(lambda));
-    const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, l - p, &c);
+    const lane p = edge_constraint_target(kernel, data, limited, l, c.x[3] + c.x[7], lane_load(lambda));
+    const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 6, l - p, &c);
     constrain_apply(kernel, group, vertex, 2, C, r, lane_load(data), false, lambda, &c);
 }
 
@@ -342,19 +366,25 @@ KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data
             any(kernel, group);
 }
 
-/* C, its gradient and the compliance 1/k as numbers. Between the limits C is zero and so is its gradient. */
+/* C, its gradient and the compliance 1/k as numbers, of n vertices, r times the gradient of l in c. Between the limits
+ * C is zero and so is its gradient. */
+KERNEL_INLINE void edge_jacobian_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
+                                    bool limited, lane l, lane r, constrained *c)
+{
+    const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 3 * n, l - edge_target(data, limited, l), c);
+    for (int i = 0; limited && i < 3 * n; i++)
+        c->gradient[i] = lane_select(edge_is_free(data, l), lane_set(0), c->gradient[i]);
+    jacobian_write(kernel, group, 0, 1, n, C, r, lane_load(data), false, c);
+}
+
 KERNEL_INLINE void edge_jacobian(const sinew_jacobian_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, data_count);
         constrained c;
         lane r;
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 2), 2, &c);
         const lane l = edge_length_of(&c, &r);
-        const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, l - edge_target(data, limited, l), &c);
-        for (int i = 0; limited && i < 6; i++)
-            c.gradient[i] = lane_select(edge_is_free(data, l), lane_set(0), c.gradient[i]);
-        jacobian_write(kernel, group, 0, 1, 2, C, r, lane_load(data), false, &c);
+        edge_jacobian_at(kernel, group, 2, group_data(&kernel->groups, group, data_count), limited, l, r, &c);
     }
 }
 
@@ -398,22 +428,27 @@ KERNEL_INLINE void edge_add(const visit *v, bool limited, bool exact, visit_sum 
     block_add(sum->A, k * across, along, d);
 }
 
-/* l' - l = (l'^2 - l^2) / (l' + l): nothing cancels for a small step. */
-KERNEL_INLINE lane edge_difference(const visit *v, bool limited, const lane step[3], lane *noise)
+/* psi per unit of weight at the length `after` less that at `before`, whose squares differ by `squares`:
+ * l' - l = (l'^2 - l^2) / (l' + l), nothing cancels for a small step. */
+KERNEL_INLINE lane edge_change(const sinew_real *data, bool limited, lane before, lane after, lane squares, lane *noise)
 {
-    const lane half = lane_set((sinew_real)0.5);
-    lane d[3];
-    const lane before = edge_visit_span(v, d), squares = dot3(step, step) - 2 * dot3(step, d);
-    const lane after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
+    const lane half = lane_set((sinew_real)0.5), p = edge_target(data, limited, before);
     const lane sum = before + after, longer = squares / lane_max(sum, lane_set(LANE_ROOT_TINY));
-    const lane p = edge_target(v->data, limited, before);
     if (!limited) {
         *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + p);
         return half * longer * (sum - 2 * p);
     }
-    const lane moved = edge_target(v->data, limited, after);
+    const lane moved = edge_target(data, limited, after);
     *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + p + moved);
     return half * (longer - (moved - p)) * (sum - (p + moved));
+}
+
+KERNEL_INLINE lane edge_difference(const visit *v, bool limited, const lane step[3], lane *noise)
+{
+    lane d[3];
+    const lane before = edge_visit_span(v, d), squares = dot3(step, step) - 2 * dot3(step, d);
+    const lane after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
+    return edge_change(v->data, limited, before, after, squares, noise);
 }
 
 #endif

@@ -152,6 +152,19 @@ typedef struct sinew_element {
                         given; only the parameters are new */
 } sinew_element;
 
+/* All elements of an energy together, for those that are more than the sum of their elements (the gas in a surface). */
+typedef struct sinew_whole {
+    int32_t count;
+    const int32_t *particles;     /* [count][vertex_count] as the caller numbered them */
+    const sinew_real *q, *rest;   /* [particle][4] m */
+    const sinew_real *parameters; /* of the energy, in range */
+    uint32_t by_element;          /* bit p: parameter p differs from element to element */
+} sinew_whole;
+
+enum {
+    SINEW_SHARED_MAX = 8
+};
+
 typedef struct sinew_energy_ops {
     sinew_energy_info info;
     int32_t data_count;
@@ -161,6 +174,8 @@ typedef struct sinew_energy_ops {
     bool barrier;        /* psi is +inf at some finite x */
     bool projects_terms; /* a projected tangent is a sum of projected terms of psi; else the semi-definite matrix
                             nearest to the exact one, with its bits where that is definite */
+    bool load;           /* psi is the potential of a load on all elements together: not zero at rest, without a lower
+                            bound, and the same after a rigid motion as a sum only */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 
     /* Required. */
@@ -181,6 +196,11 @@ typedef struct sinew_energy_ops {
 
     /* Optional from here on: NULL, and counts zero. */
 
+    /* Looks at all elements together before they are taken; SINEW_OK, or why they are refused. */
+    sinew_status (*check_whole)(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error);
+    /* shared [shared_count] = the numbers data[0] .. of every element in the step that begins at q. */
+    int32_t shared_count;
+    void (*share)(const sinew_whole *whole, sinew_real *shared);
     /* The largest t <= most such that psi is defined on [0, t) along x + t p; `most` where nothing ends before.
      * Elements whose psi is not defined at x, and those of weight zero, are left out. */
     double (*step_limit)(const sinew_kernel *kernel, double most);

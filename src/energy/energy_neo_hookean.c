@@ -14,6 +14,7 @@
  */
 #include "energy/constrain_tet.h"
 #include "energy/lame.h"
+#include "energy/neo_hookean.h"
 #include "energy/reduced.h"
 #include "energy/visit_tet.h"
 
@@ -51,13 +52,7 @@ static const char *neo_hookean_prepare(const sinew_element *element, sinew_real 
 
 KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    lane C[9];
-    const lane growth = cofactor3(F, C) - 1;
-    const lane pressure = ratio * growth - 1;
-    for (int i = 0; i < 9; i++)
-        P[i] = F[i] + pressure * C[i];
-    return half * (norm3(F) - 3) + growth * (half * ratio * growth - 1);
+    return neo_hookean_stress(F, lane_load(material), P);
 }
 
 KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
@@ -102,28 +97,11 @@ static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
     }
 }
 
-/* The same stress, and psi without the differences of large numbers that its root would show: with E = (F^T F - 1)/2,
- * |F|^2 - 3 = 2 tr E and J^2 - 1 = 2 tr E + 4 II(E) + 8 III(E), so that
- *
- *     (|F|^2 - 3)/2 - (J - 1) = (tr E (J - 1) - 4 II(E) - 8 III(E)) / (J + 1)
- *
- * in which every term is a square of strain. Where the volume has changed by half the plain form is exact enough.
- */
+/* The same stress, and a psi whose root is as exact as psi. */
 KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material, lane P[9])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5), plain = stress(F, material, P);
-    lane cofactor[9], E[6]; /* 00 11 22 01 02 12 */
-    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    const lane growth = cofactor3(F, cofactor) - 1;
-    for (int i = 0; i < 6; i++) {
-        const lane *a = F + row[i], *b = F + column[i];
-        E[i] = half * (a[0] * b[0] + a[3] * b[3] + a[6] * b[6] - (sinew_real)(i < 3));
-    }
-    const lane mixed = E[1] * E[2] - E[5] * E[5], second = E[0] * (E[1] + E[2]) - E[3] * E[3] - E[4] * E[4] + mixed;
-    const lane third = E[0] * mixed - E[3] * (E[3] * E[2] - E[5] * E[4]) + E[4] * (E[3] * E[5] - E[1] * E[4]);
-    const lane_mask near = lane_lt(lane_abs(growth), half);
-    const lane shear = ((E[0] + E[1] + E[2]) * growth - 4 * second - 8 * third) / lane_select(near, growth + 2, half);
-    return lane_select(near, shear + half * ratio * (growth * growth), plain);
+    const lane plain = stress(F, material, P);
+    return neo_hookean_near_rest(F, lane_load(material), plain);
 }
 
 static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)

@@ -17,15 +17,33 @@
     X(SINEW_ENERGY_POSITION, position)                                                                                 \
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
     /* more on tets */                                                                                                 \
+    X(SINEW_ENERGY_STRAIN_LIMIT, strain_limit)                                                                         \
+    X(SINEW_ENERGY_FIBRE_STRAIN, fibre_strain)                                                                         \
+    X(SINEW_ENERGY_VOLUME, volume)                                                                                     \
+    X(SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, neo_hookean_isochoric)                                                       \
+    X(SINEW_ENERGY_REINFORCED, reinforced)                                                                             \
     /* more on edges */                                                                                                \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
     /* on triangles */                                                                                                 \
+    X(SINEW_ENERGY_TRIANGLE_STRAIN, triangle_strain)                                                                   \
+    X(SINEW_ENERGY_WOVEN_STRAIN, woven_strain)                                                                         \
+    X(SINEW_ENERGY_AREA, area)                                                                                         \
+    X(SINEW_ENERGY_MEMBRANE_COROTATED, membrane_corotated)                                                             \
     X(SINEW_ENERGY_MEMBRANE_STVK, membrane_stvk)                                                                       \
     X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
+    X(SINEW_ENERGY_BARAFF_WITKIN, baraff_witkin)                                                                       \
+    X(SINEW_ENERGY_ORTHOTROPIC, orthotropic)                                                                           \
     /* on hinges and rings */                                                                                          \
+    X(SINEW_ENERGY_HINGE, hinge)                                                                                       \
+    X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
+    X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
     /* on shells */                                                                                                    \
+    X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
     /* on rods */                                                                                                      \
-    /* loads */
+    X(SINEW_ENERGY_ROD, rod)                                                                                           \
+    X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
+    /* loads */                                                                                                        \
+    X(SINEW_ENERGY_PRESSURE, pressure)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

@@ -3,6 +3,8 @@
  * energy_triangle.c: the parts of the energies on triangles that do not depend on the material: rest shape, and product
  * and Hessian blocks from the tangent (triangle.h says what it holds).
  */
+#include <stdio.h>
+
 #include "energy/triangle.h"
 
 /* Thinner than this, twice the area / (longest edge)^2, a rest shape has no inverse worth the name. */
@@ -39,6 +41,17 @@ static bool plane_frame(const double along[3], const double normal[3], double q[
     return true;
 }
 
+/* `along` is a direction that the user gave: edges have a part in the plane. */
+static const char *refuse_direction(const sinew_element *element, const double along[3])
+{
+    if (!element->reason)
+        return "its warp direction is perpendicular to it";
+    snprintf(element->reason, SINEW_REASON_MAX,
+             "the warp direction (%g, %g, %g) has no part in the triangle's plane; give another warp_x, warp_y, warp_z",
+             along[0], along[1], along[2]);
+    return element->reason;
+}
+
 const char *sinew_triangle_prepare(const sinew_element *element, double modulus, const double *along, sinew_real *data)
 {
     double edge[2][3], third[3], normal[3], q[2][3];
@@ -59,7 +72,7 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
     for (int i = 0; i < 3; i++)
         normal[i] /= twice;
     if (!plane_frame(along ? along : edge[0], normal, q))
-        return "its warp direction is perpendicular to it";
+        return refuse_direction(element, along);
     /* T = Q^T Dm and its inverse; det T is twice the area */
     const double t[4] = {dot(q[0], edge[0]), dot(q[0], edge[1]), dot(q[1], edge[0]), dot(q[1], edge[1])};
     const double det = t[0] * t[3] - t[1] * t[2];

@@ -21,7 +21,7 @@
 
 #define MEMBRANE_ITERATIONS 40 /* Newton's method of the proximal map */
 #define MEMBRANE_HALVINGS   30
-#define MEMBRANE_INTERVALS  32 /* Simpson's rule */
+#define MEMBRANE_INTERVALS  128 /* Simpson's rule */
 
 typedef struct membrane_eigen {
     lane A[3]; /* A00 A11 A01 */

@@ -7,6 +7,7 @@
 
 #include "io/scene_reader.h"
 #include "io/scene_words.h"
+#include "sinew/material.h"
 
 /* ---- Mass ----------------------------------------------------------------------------------- */
 
@@ -50,8 +51,14 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
 static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_def *def, sinew_real **masses)
 {
     const sinew_node *density = sinew_node_get(node, "density"), *mass = sinew_node_get(node, "mass");
-    const sinew_node *file = sinew_node_get(node, "masses");
-    if (!density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
+    const sinew_node *file = sinew_node_get(node, "masses"), *material = sinew_node_get(node, "material");
+    if (material && density_dimension(def->mesh) != SINEW_DIMENSION_AREA_DENSITY)
+        return sinew_tree_fail(&reader->tree, material, "%s is a sheet, and this mesh has %s",
+                               sinew_node_text(material),
+                               sinew_mesh_tet_count(def->mesh) > 0 ? "tets" : "no triangles");
+    if (material)
+        def->density = (sinew_real)sinew_material_by_name(sinew_node_text(material))->density;
+    if (!material && !density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
         return sinew_tree_fail(&reader->tree, node,
                                "needs the key \"density\" (%s), \"mass\" (kg) or \"masses\", as its mesh has no tets; "
                                "the key \"fill\" of a mesh, or sinew mesh fill, makes them of a surface",
@@ -287,6 +294,22 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
     return good;
 }
 
+/* Tearing; none without the key. Comes last: it looks at the energies. */
+static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body body)
+{
+    if (!node)
+        return true;
+    const sinew_node *strain = sinew_node_get(node, "strain"), *by = sinew_node_get(node, "by");
+    const sinew_node *most = sinew_node_get(node, "most");
+    sinew_tear_def def = sinew_default_tear_def();
+    def.body = body;
+    def.limit = strain ? (sinew_real)sinew_node_number(strain) : def.limit;
+    def.split = !by || strcmp(sinew_node_text(by), "split") == 0;
+    def.most = most ? sinew_node_integer(most) : def.most;
+    return sinew_body_set_tear(reader->scene->world, &def, reader->error) == SINEW_OK ||
+           sinew_tree_blame(&reader->tree, node);
+}
+
 /* ---- Body ----------------------------------------------------------------------------------- */
 
 static bool check_name(sinew_reader *reader, const sinew_node *name)
@@ -328,11 +351,15 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     const sinew_mesh *kept = sinew_body_mesh(reader->scene->world, body);
     const sinew_node *initial = sinew_node_get(node, "initial"), *energies = sinew_node_get(node, "energies");
     const sinew_node *pins = sinew_node_get(node, "pins"), *forces = sinew_node_get(node, "forces");
+    const sinew_node *loads = sinew_node_get(node, "loads");
     good =
         read_velocities(reader, initial, body, sinew_mesh_vertex_count(kept)) && sinew_reader_show(reader, node, body);
     for (const sinew_node *entry = energies ? energies->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_energy(reader, entry, body);
     for (const sinew_node *entry = pins ? pins->child : NULL; entry && good; entry = entry->next)
         good = read_pin(reader, entry, body);
-    return good && (!forces || read_forces(reader, forces, body));
+    for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
+        good = sinew_reader_load(reader, entry, body);
+    return good && (!forces || read_forces(reader, forces, body)) &&
+           read_tear(reader, sinew_node_get(node, "tear"), body);
 }

@@ -5,6 +5,7 @@
  */
 #include "io/scene_reader.h"
 #include "mesh/stencil.h"
+#include "sinew/material.h"
 
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values)
@@ -35,11 +36,15 @@ typedef struct cell_view {
     int32_t *cells; /* [count * width], owned */
 } cell_view;
 
-static bool view_cells(sinew_reader *reader, const sinew_energy_info *info, const sinew_mesh *mesh, cell_view *view)
+/* Refuses, at `node`, a mesh that has none. */
+static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                       int32_t width, const sinew_mesh *mesh, cell_view *view)
 {
-    *view = (cell_view){.row = sinew_get_stencil(info->stencil), .width = info->vertex_count};
-    return view->row->find(&reader->allocator, mesh, view->width, &view->cells, &view->count, reader->error) ==
-           SINEW_OK;
+    *view = (cell_view){.row = sinew_get_stencil(stencil), .width = width};
+    if (view->row->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
+        return false;
+    return view->count > 0 ||
+           sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->row->plural);
 }
 
 /* Centres of all elements, to be released; false without memory. */
@@ -122,6 +127,27 @@ static bool gather_elements(sinew_reader *reader, const cell_view *view, const s
     return *elements != NULL;
 }
 
+bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                           int32_t width, sinew_body body, int32_t **elements, int32_t *count)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, body);
+    const sinew_node *select = sinew_node_get(node, "select");
+    sinew_selectable points;
+    sinew_selected selected = {0};
+    sinew_real *centres = NULL;
+    cell_view view = {0};
+    *elements = NULL;
+    const bool good = view_cells(reader, node, name, stencil, width, mesh, &view) &&
+                      (!select || (find_centres(reader, mesh, body, &view, &points, &centres) &&
+                                   sinew_reader_select(reader, select, select, &points, &selected))) &&
+                      gather_elements(reader, &view, &selected, elements);
+    *count = selected.count;
+    sinew_release(&reader->allocator, centres);
+    sinew_release(&reader->allocator, selected.indices);
+    sinew_release(&reader->allocator, view.cells);
+    return good;
+}
+
 static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                        sinew_energy_def *def)
 {
@@ -132,10 +158,7 @@ static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew
     sinew_motion motion = {0};
     int32_t *elements = NULL;
     cell_view view = {0};
-    bool good = view_cells(reader, info, mesh, &view);
-    if (good && view.count == 0)
-        good =
-            sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", info->name, view.row->plural);
+    bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
     good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
            gather_elements(reader, &view, &selected, &elements) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
@@ -166,6 +189,10 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.transient = false; /* elements of a scene stay */
     def.body = body;
+    /* The list of energies is a member of its body. An energy that has nothing of a sheet is left as it is. */
+    const sinew_node *material = sinew_node_get(node->parent->parent, "material");
+    if (material)
+        sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     sinew_reader_manner(node, &def);
     return add_energy(reader, node, info, &def);

@@ -6,6 +6,8 @@
 
 #include "io/scene_shape.h"
 #include "mesh/stencil.h"
+#include "sinew/load.h"
+#include "sinew/material.h"
 
 enum {
     NUMBER = SINEW_FORM_NUMBER,
@@ -220,11 +222,22 @@ static const sinew_field fill_fields[] = {
 };
 static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
 
+static const sinew_field directors_fields[] = {
+    {"offset", NUMBER, .meaning = "of the points from their edges; a quarter of the mean edge unless given",
+     .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true},
+    {"toward", VECTOR, .meaning = "where those of ropes point, as far as they can"},
+};
+static const sinew_shape directors_shape = {
+    .name = "directors", .fields = directors_fields, .field_count = COUNT(directors_fields)};
+
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
     {"up", WORD, .meaning = up_meaning, .choices = up_words},
     {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
     {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
+    {"directors", BOOLEAN | OBJECT,
+     .meaning = "give every edge a point that carries its slope or frame, for shells and rods",
+     .shape = &directors_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
 static const sinew_shape mesh_shape = {.name = "mesh",
@@ -279,6 +292,82 @@ static const sinew_field force_fields[] = {
 static const sinew_shape force_shape = {
     .name = "force", .fields = force_fields, .field_count = COUNT(force_fields), .exactly_one = "force|total"};
 
+static const sinew_field tear_fields[] = {
+    {"strain", NUMBER, .meaning = "edges stretched by more tear; 0.5 unless given", .minimum = 0, .maximum = 1e6,
+     .open_minimum = true},
+    {"by", WORD, .meaning = "split: the mesh opens (unless given); remove: edges and the cells that have them go",
+     .choices = "split|remove"},
+    {"most", INTEGER, .meaning = "edges that tear in one step, the most stretched first; 16 unless given", .minimum = 1,
+     .maximum = largest_index},
+};
+static const sinew_shape tear_shape = {.name = "tear", .fields = tear_fields, .field_count = COUNT(tear_fields)};
+/* ---- Loads ---------------------------------------------------------------------------------- */
+
+static const sinew_field load_common[] = {
+    {"load", WORD, .meaning = "which one", .required = true},
+    {"select", SELECTION, .meaning = "the triangles whose centres, or the vertices, it acts on; all unless given"},
+};
+
+enum {
+    LOAD_KEY_FIELDS = 3
+};
+
+#define LOAD_KEY_SHAPE(vector, vector_unit)                                                                            \
+    {                                                                                                                  \
+        {"time", NUMBER, .meaning = "when; times ascend", .unit = "s", .required = true},                              \
+            {vector, VECTOR, .meaning = "at that time; as the load has it unless given", .unit = vector_unit},         \
+            {"factor", NUMBER, .meaning = "of the whole load at that time; 1 unless given", .minimum = -1e12,          \
+             .maximum = 1e12},                                                                                         \
+    }
+
+static const sinew_field load_key_fields[SINEW_LOAD_COUNT][LOAD_KEY_FIELDS] = {
+    [SINEW_LOAD_WIND] = LOAD_KEY_SHAPE("velocity", "m/s"),
+    [SINEW_LOAD_TRACTION] = LOAD_KEY_SHAPE("traction", "Pa"),
+    [SINEW_LOAD_COUPLE] = LOAD_KEY_SHAPE("moment", "N m"),
+};
+static const sinew_shape load_key_shapes[SINEW_LOAD_COUNT] = {
+    [SINEW_LOAD_WIND] = {.name = "wind_key",
+                         .fields = load_key_fields[SINEW_LOAD_WIND],
+                         .field_count = LOAD_KEY_FIELDS},
+    [SINEW_LOAD_TRACTION] = {.name = "traction_key",
+                             .fields = load_key_fields[SINEW_LOAD_TRACTION],
+                             .field_count = LOAD_KEY_FIELDS},
+    [SINEW_LOAD_COUPLE] = {.name = "couple_key",
+                           .fields = load_key_fields[SINEW_LOAD_COUPLE],
+                           .field_count = LOAD_KEY_FIELDS},
+};
+
+static const char *load_name(int32_t index)
+{
+    return index < SINEW_LOAD_COUNT ? sinew_get_load_info((sinew_load_kind)index)->name : NULL;
+}
+
+static int32_t load_fields(const char *word, sinew_field *fields)
+{
+    const sinew_load_kind kind = sinew_load_by_name(word);
+    const sinew_load_info *info = sinew_get_load_info(kind);
+    if (!info)
+        return -1;
+    int32_t count = 0;
+    for (; count < info->parameter_count; count++)
+        fields[count] = parameter_field(&info->parameters[count]);
+    fields[count++] = (sinew_field){
+        .name = info->vector.name, .forms = VECTOR, .meaning = info->vector.meaning, .unit = info->vector.unit};
+    fields[count++] = (sinew_field){.name = "keys",
+                                    .forms = LIST,
+                                    .meaning = "how it changes, linear between keys and held before and after",
+                                    .shape = &load_key_shapes[kind],
+                                    .count = 1};
+    return count;
+}
+
+static const sinew_shape load_shape = {.name = "load",
+                                       .fields = load_common,
+                                       .field_count = COUNT(load_common),
+                                       .chooser = "load",
+                                       .variant_name = load_name,
+                                       .variant_fields = load_fields};
+
 static const sinew_field body_fields[] = {
     {"name", TEXT, .meaning = "by which couplings call it"},
     {"mesh", OBJECT, .meaning = "rest shape", .shape = &mesh_shape, .required = true},
@@ -287,6 +376,9 @@ static const sinew_field body_fields[] = {
      .shape = &show_shape},
     {"transform", OBJECT, .meaning = "moves the rest shape, and the surface that rides on it",
      .shape = &transform_shape},
+    {"material", WORD,
+     .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
+     .choices = SINEW_MATERIAL_WORDS},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,
@@ -296,6 +388,8 @@ static const sinew_field body_fields[] = {
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
     {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
+    {"tear", OBJECT, .meaning = "tears where it is stretched too far", .shape = &tear_shape},
+    {"loads", LIST, .meaning = "wind, traction, couples", .shape = &load_shape},
 };
 static const sinew_shape body_shape = {
     .name = "body", .fields = body_fields, .field_count = COUNT(body_fields), .at_most_one = "density|mass|masses"};

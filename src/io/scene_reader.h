@@ -110,6 +110,12 @@ bool sinew_reader_paint_values(sinew_reader *reader, const sinew_node *node, con
 
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);
+/* A load of a body (scene_load.c). */
+bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body body);
+/* The cells of a stencil that the key "select" of a node names, [*count][width], to be released; NULL: all of them. A
+ * mesh that has none is refused at the node. */
+bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                           int32_t width, sinew_body body, int32_t **elements, int32_t *count);
 bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
 /* The keys `camera` and `picture` (scene_view.c). */
 bool sinew_reader_view(sinew_reader *reader);

@@ -16,6 +16,7 @@
 #define sinew_svd32       SINEW_LANE_SYMBOL(sinew_svd32)
 #define sinew_polar32     SINEW_LANE_SYMBOL(sinew_polar32)
 #define sinew_eigen3      SINEW_LANE_SYMBOL(sinew_eigen3)
+#define sinew_eigen_clamp SINEW_LANE_SYMBOL(sinew_eigen_clamp)
 
 /* F = U diag(sigma) V^T with rotations U, V (det +1) and |sigma0| >= |sigma1| >= |sigma2|, sigma0, sigma1 >= 0,
  * sign(sigma2) = sign(det F). */
@@ -40,5 +41,12 @@ void sinew_polar32(const lane F[6], lane R[6]);
 
 /* A symmetric, given by a = {a00, a11, a22, a01, a02, a12}: A = Q diag(w) Q^T, w descending, Q a rotation. */
 void sinew_eigen3(const lane a[6], lane w[3], lane Q[9]);
+
+/* Adds to a symmetric n x n matrix what makes it positive semi-definite: the nearest such matrix. A is its lower
+ * triangle row by row, a00 a10 a11 a20 ..., n up to SINEW_CLAMP_MOST. */
+enum {
+    SINEW_CLAMP_MOST = 24
+};
+void sinew_eigen_clamp(lane *A, int n);
 
 #endif

@@ -259,4 +259,23 @@ static inline lane lane_log(lane a)
     return a;
 }
 
+/* Cube roots likewise. */
+static inline lane lane_cbrt(lane a)
+{
+    for (int i = 0; i < LANES; i++)
+        a = lane_put(a, i, (sinew_real)cbrt((double)lane_get(a, i)));
+    return a;
+}
+
+/* The angle of (x, y) in [-pi, pi], likewise. */
+static inline lane lane_atan2(lane y, lane x)
+{
+    for (int i = 0; i < LANES; i++) {
+        const sinew_real yi = lane_get(y, i), xi = lane_get(x, i);
+        y = lane_put(
+            y, i, (sinew_real)(sizeof(sinew_real) == 4 ? atan2f((float)yi, (float)xi) : atan2((double)yi, (double)xi)));
+    }
+    return y;
+}
+
 #endif

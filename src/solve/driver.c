@@ -207,6 +207,7 @@ static void record(sinew_solve *s, int32_t iteration, double began)
                              .inertia = s->terms.inertia,
                              .elastic = s->terms.elastic,
                              .residual = s->residual};
+    row->own_objective = s->ops->own_objective ? s->ops->own_objective(s) : row->objective;
     if (o->quasistatic)
         return;
     for (size_t i = 0; !s->v_end && i < 4 * (size_t)o->particle_count; i++)

@@ -14,17 +14,23 @@
  *
  * Never increases g. Converges linearly; the larger h^2 k / m, the slower. Known limits: energies that are a squared
  * distance to a set, and no others.
+ *
+ * That is `coordinates` = reduced, A and B being the energy's own D. With other coordinates, or `sets` = any, elements
+ * have copies of their vertices, and Phi of sets.h is minimised in place of g: it never increases either.
  */
 #include <string.h>
 
 #include "base/reduce.h"
 #include "solve/global_step.h"
+#include "solve/sets.h"
 #include "solve/shared_parameters.h"
 #include "solve/solver.h"
 
 enum {
     FORM,
     START,
+    COORDINATES,
+    SETS,
     PARAMETER_COUNT
 };
 enum {
@@ -41,13 +47,51 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
               .meaning =
                   "what the global step solves for; position is the published form and drifts in single precision"},
     [START] = SINEW_START_PARAMETER,
+    [COORDINATES] = {.name = "coordinates",
+                     .unit = "",
+                     .choices = "reduced|identity|mean|vertex|mass",
+                     .maximum = 4,
+                     .preset = SINEW_COORDINATES_REDUCED,
+                     .meaning = "A and B of the paper: each energy's own; points as they are, less their mean, less "
+                                "one; Jacobi with momentum (14)"},
+    [SETS] = {.name = "sets",
+              .unit = "",
+              .choices = "own|any",
+              .maximum = 1,
+              .preset = 0,
+              .meaning = "any: every energy as k/2 times the squared distance to where it is zero, by SQP; another "
+                         "energy than its own"},
 };
 
 typedef struct pd {
     bool position;
-    sinew_global global;
-    sinew_real *b; /* [particle_count][4] right-hand side and solution */
+    sinew_global global; /* of reduced coordinates and the energies' own sets ... */
+    sinew_sets *sets;    /* ... or, not NULL, in place of it */
+    sinew_real *b;       /* [particle_count][4] right-hand side and solution */
+    sinew_real *work;    /* [particle_count][4] with sets */
 } pd;
+
+static bool has_copies(const sinew_solver_def *def)
+{
+    return def->parameters[COORDINATES] != SINEW_COORDINATES_REDUCED || def->parameters[SETS] != 0;
+}
+
+static uint32_t pd_needs(const sinew_solver_def *def)
+{
+    if (def->parameters[SETS] == 0)
+        return SINEW_CAN_PROJECT | SINEW_CAN_REDUCE;
+    return def->parameters[COORDINATES] == SINEW_COORDINATES_REDUCED ? SINEW_CAN_REDUCE : 0;
+}
+
+/* Copies, weights and matrix anew; what was is gone also on failure. */
+static sinew_status make_sets(sinew_solve *s, pd *p, sinew_error *error)
+{
+    const sinew_coordinates coordinates = (sinew_coordinates)s->def.parameters[COORDINATES];
+    sinew_error local = {0};
+    sinew_sets_destroy(p->sets, s->objective);
+    p->sets = sinew_sets_create(s->objective, coordinates, &local);
+    return p->sets ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
+}
 
 static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
 {
@@ -58,13 +102,22 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
     p->position = s->def.parameters[FORM] == FORM_POSITION;
     p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
     const sinew_global_rule rule = {.weighing = {1, 1, 1}, .position = p->position};
-    return p->b ? sinew_global_create(&p->global, o, &rule, error) : sinew_fail_memory(error, "projective dynamics");
+    if (!p->b)
+        return sinew_fail_memory(error, "projective dynamics");
+    if (!has_copies(&s->def))
+        return sinew_global_create(&p->global, o, &rule, error);
+    if (p->position)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "pd: form = position goes with coordinates = reduced and sets = own; use form = increment");
+    p->work = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->work);
+    return p->work ? make_sets(s, p, error) : sinew_fail_memory(error, "projective dynamics");
 }
 
 static sinew_status pd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     pd *p = s->memory;
-    return sinew_global_refresh(&p->global, s->objective, changed, error);
+    return has_copies(&s->def) ? make_sets(s, p, error)
+                               : sinew_global_refresh(&p->global, s->objective, changed, error);
 }
 
 static void pd_release(sinew_solve *s)
@@ -74,14 +127,19 @@ static void pd_release(sinew_solve *s)
     if (!p)
         return;
     sinew_global_destroy(&p->global, o);
+    sinew_sets_destroy(p->sets, o);
     sinew_release(&o->allocator, p->b);
+    sinew_release(&o->allocator, p->work);
     sinew_release(&o->allocator, p);
     s->memory = NULL;
 }
 
 static void pd_begin(sinew_solve *s)
 {
+    const pd *p = s->memory;
     sinew_solve_start(s, (int)s->def.parameters[START]);
+    if (p->sets)
+        sinew_sets_begin(p->sets);
 }
 
 static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
@@ -107,7 +165,11 @@ static uint32_t pd_iterate(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
     pd *p = s->memory;
-    if (p->position) {
+    if (p->sets) {
+        sinew_sets_local(p->sets, o, s->q, p->b);
+        sinew_sets_solve(p->sets, o, p->b, p->b);
+        sinew_add_scaled(s->q, 1, p->b, o->particle_count, o->thread_count);
+    } else if (p->position) {
         solve_position(s, p);
     } else {
         sinew_solve_evaluate(s);
@@ -121,8 +183,21 @@ static uint32_t pd_iterate(sinew_solve *s)
 static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     pd *p = s->memory;
-    sinew_global_solve(&p->global, s->objective, r, z);
+    if (p->sets)
+        sinew_sets_solve(p->sets, s->objective, r, z);
+    else
+        sinew_global_solve(&p->global, s->objective, r, z);
     return true;
+}
+
+/* Phi; what forces do in a world without inertia is a part of `elastic` */
+static double pd_own_objective(sinew_solve *s)
+{
+    const pd *p = s->memory;
+    const double forces =
+        s->objective->quasistatic && p->sets ? s->terms.elastic - sinew_objective_elastic(s->objective, s->q) : 0;
+    return s->terms.inertia + forces +
+           (p->sets ? sinew_sets_value(p->sets, s->objective, s->q, p->work) : s->terms.elastic);
 }
 
 const sinew_solver_ops sinew_solver_pd = {
@@ -141,4 +216,6 @@ const sinew_solver_ops sinew_solver_pd = {
     .begin = pd_begin,
     .iterate = pd_iterate,
     .precondition = pd_precondition,
+    .needs = pd_needs,
+    .own_objective = pd_own_objective,
 };

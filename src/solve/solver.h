@@ -64,6 +64,11 @@ typedef struct sinew_solver_ops {
     /* Optional: z = A^-1 r with the matrix A that the solver has at hand, an approximation of the Hessian: it
      * preconditions the estimate of the energy gap (gap.h). z may be r. False: could not. */
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
+    /* Optional: SINEW_CAN_... that energies need with these parameters; NULL: info.needs with all. */
+    uint32_t (*needs)(const sinew_solver_def *def);
+    /* Optional: J, at q, with s->terms known there: the function that the iterations go down on, where parameters make
+     * it another than g. NULL: g. */
+    double (*own_objective)(sinew_solve *s);
     /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step; false: not one of its
      * batches. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
@@ -119,8 +124,9 @@ const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind);
 
 /* Checks the def against its solver's descriptors. */
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error);
-/* Refuses an energy that the solver cannot take, or cannot take as hard constraints, and says who can. */
-sinew_status sinew_solver_check_energy(sinew_solver_kind solver, sinew_energy_kind energy, bool hard,
+/* Refuses an energy that the solver cannot take with these parameters, or cannot take as hard constraints, and says who
+ * can. */
+sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_energy_kind energy, bool hard,
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 

@@ -88,13 +88,12 @@ static void list_others(sinew_energy_kind energy, sinew_solver_kind except, char
                                      table[kind]->info.static_only ? " (equilibria only)" : "");
 }
 
-bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)
+/* Whether an energy has what a solver needs; else why not. */
+static bool has_needs(sinew_solver_kind solver, uint32_t needs, sinew_energy_kind energy, char *why, size_t size)
 {
     const sinew_solver_info *s = sinew_get_solver_info(solver);
     const sinew_energy_info *e = sinew_get_energy_info(energy);
-    if (!SINEW_ASSERT(s && e))
-        return false;
-    const uint32_t missing = s->needs & ~sinew_energy_capabilities(sinew_energy_get_ops(energy));
+    const uint32_t missing = needs & ~sinew_energy_capabilities(sinew_energy_get_ops(energy));
     if (missing == 0)
         return true;
     if (why && size) {
@@ -108,11 +107,20 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     return false;
 }
 
-sinew_status sinew_solver_check_energy(sinew_solver_kind solver, sinew_energy_kind energy, bool hard,
+bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)
+{
+    if (!SINEW_ASSERT(sinew_get_solver_info(solver) && sinew_get_energy_info(energy)))
+        return false;
+    return has_needs(solver, sinew_get_solver_info(solver)->needs, energy, why, size);
+}
+
+sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy_kind energy, bool hard,
                                        sinew_error *error)
 {
     char why[sizeof error->text];
-    if (!sinew_solver_accepts(solver, energy, why, sizeof why))
+    const sinew_solver_kind solver = def->kind;
+    const uint32_t needs = table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs;
+    if (!has_needs(solver, needs, energy, why, sizeof why))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
     if (!hard || table[solver]->info.needs & SINEW_CAN_CONSTRAINT)
         return SINEW_OK;

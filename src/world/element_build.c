@@ -172,6 +172,16 @@ void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *a
     *work = (sinew_energy_work){0};
 }
 
+sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store)
+{
+    return (sinew_whole){.count = store->count,
+                         .particles = store->particles,
+                         .q = world->q,
+                         .rest = world->rest,
+                         .parameters = store->parameters,
+                         .by_element = store->by_element};
+}
+
 static sinew_status fill_batch(const sinew_world *world, const sinew_energy_store *store, const sinew_real *targets,
                                sinew_energy_work *work, sinew_batch *batch, sinew_error *error)
 {
@@ -211,5 +221,9 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
         (ops->keeps_size &&
          !sinew_make_room(&world->allocator, &store->size, &store->size_room, count, sizeof *store->size)))
         return sinew_fail_memory(error, "the elements of an energy");
+    const sinew_whole whole = sinew_energy_whole(world, store);
+    const sinew_status status = ops->check_whole ? ops->check_whole(&whole, &world->allocator, error) : SINEW_OK;
+    if (status != SINEW_OK)
+        return status;
     return fill_batch(world, store, targets, work, batch, error);
 }

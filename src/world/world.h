@@ -28,6 +28,7 @@ typedef struct sinew_body_record {
     sinew_skin *skin;
     int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
     sinew_real *skin_weights; /* [4 * its vertex_count] */
+    struct sinew_tear *tear;  /* where and how it tears (tear.h); NULL: it does not */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -87,6 +88,8 @@ typedef struct sinew_pin_record {
     uint32_t generation;
 } sinew_pin_record;
 
+typedef struct sinew_load_record sinew_load_record; /* loads.h */
+
 struct sinew_world {
     sinew_allocator allocator;
     sinew_world_def def;
@@ -112,6 +115,9 @@ struct sinew_world {
     sinew_energy_record *energies;
     int32_t pin_count, pin_capacity;
     sinew_pin_record *pins;
+    int32_t load_count, load_capacity;
+    sinew_load_record *loads;
+    sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
     int32_t body_hint, energy_hint, pin_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
@@ -119,6 +125,7 @@ struct sinew_world {
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
+    char *signature;            /* as it was before the first tear, whose traces it must not show; NULL: untorn */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
     struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
@@ -205,6 +212,8 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
+/* All elements of an energy together, as the state is now. */
+sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
 /* parameters_of of a batch (energy/batch.h); origin: its record. */
 void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *parameters);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
@@ -226,6 +235,10 @@ void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *recor
 /* The record of an energy that takes elements as the def describes them; NULL, with the reason, when it does not. */
 sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, sinew_energy energy,
                                                      const sinew_energy_def *def, sinew_error *error);
+/* Elements kept [count] of an energy in place of all, some of them more than once, on other particles
+ * [count][vertex_count]; everything else about them stays. */
+sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *record, const int32_t *kept, int32_t count,
+                                   const int32_t *particles, sinew_error *error);
 /* Refuses elements that are not there or come twice. */
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error);
@@ -238,11 +251,20 @@ void sinew_world_predict(sinew_world *world);
 void sinew_world_move_targets(sinew_world *world, double time);
 /* How much of gravity and forces acts in a step, the first being 1. */
 double sinew_world_load_part(const sinew_world *world, int64_t step);
+/* Makes what loads act on anew where bodies have changed; sets load_force for the step that comes next. */
+sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error);
+void sinew_loads_evaluate(sinew_world *world);
+void sinew_loads_remove_body(sinew_world *world, sinew_body body);
+void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record);
+/* CRC-32 of vector, parameters, keys and what it acts on, where that was given. */
+uint32_t sinew_load_digest(const sinew_load_record *record);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
+/* Keeps the signature as it is, before a body tears for the first time; false without memory. */
+bool sinew_world_keep_signature(sinew_world *world);
 /* The text of a signature, "name=value" lines, against the world's own: SINEW_ERROR_DATA names what differs. */
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
 /* CRC-32 of the vertices of pins and of their motion. */

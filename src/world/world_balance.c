@@ -3,7 +3,7 @@
  * world_balance.c: where the energy of a step came from and went.
  *
  * A step takes q_n, v_n to q, v. With h, the damped velocity w = k v_n, k = exp(-damping h), the velocity of the step
- * u = (q - q_n) / h, d = q - q_n, the external force f = f_g + f_u (gravity, the caller's) and
+ * u = (q - q_n) / h, d = q - q_n, the external force f = f_g + f_u (gravity, the caller's and the loads') and
  *
  *     r = M (u - w) / h + grad psi(q) - f        at every particle,
  *
@@ -132,7 +132,7 @@ enum {
     SUM_KICK,           /* |u - w|^2 */
     SUM_GRAVITY_BEFORE, /* -f_g . q_n */
     SUM_GRAVITY_AFTER,  /* -f_g . q */
-    SUM_FORCES,         /* f_u . d */
+    SUM_FORCES,         /* f_u . d, loads included */
     SUM_ELASTIC,        /* grad psi . d */
     SUM_PINS,           /* r . d over pins */
     SUM_FREE,           /* r . d over the others */
@@ -163,7 +163,8 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
             sums[SUM_KICK] += m * kick * kick;
             sums[SUM_GRAVITY_BEFORE] -= weight * (double)work->q[at];
             sums[SUM_GRAVITY_AFTER] -= weight * (double)world->q[at];
-            sums[SUM_FORCES] += s->load * (double)world->force[at] * d;
+            const double push = (double)world->force[at] + (world->load_force ? (double)world->load_force[at] : 0);
+            sums[SUM_FORCES] += s->load * push * d;
             sums[SUM_ELASTIC] += ((double)work->forces[at] + (double)world->f_ext[at]) * d;
             sums[world->pinned[i] ? SUM_PINS : SUM_FREE] += r * d;
         }

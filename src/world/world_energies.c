@@ -59,7 +59,7 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
                           (double)def->pbd_stiffness);
-    return sinew_solver_check_energy(world->def.solver.kind, def->kind, def->hard, error);
+    return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
 /* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */

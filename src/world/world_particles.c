@@ -56,6 +56,8 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
     bool good = true;
     for (int a = 0; good && a < POINT_ARRAYS; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
+    if (world->load_force) /* made anew by every step, so it only has to be as long */
+        good = good && grow_array(world, &world->load_force, used, needed, 4 * sizeof(sinew_real));
     good = good && grow_array(world, &world->mass, used, needed, sizeof(sinew_real)) &&
            grow_array(world, &world->pinned, used, needed, 1) &&
            grow_array(world, &world->outside, used, needed, sizeof(int32_t));

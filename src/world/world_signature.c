@@ -15,7 +15,8 @@
 #include <string.h>
 
 #include "base/sections.h"
-#include "world/world.h"
+#include "world/loads.h"
+#include "world/tear.h"
 
 /* ---- Values as text -------------------------------------------------------------------------- */
 
@@ -145,7 +146,11 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
         digest =
             sinew_checksum(digest, sinew_mesh_fractions(mesh), (size_t)sinew_mesh_tet_count(mesh) * sizeof(sinew_real));
     digest = sinew_checksum(digest, sinew_mesh_triangles(mesh), 3 * (size_t)sinew_mesh_triangle_count(mesh) * corner);
-    return sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    digest = sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    if (sinew_mesh_directors(mesh))
+        digest =
+            sinew_checksum(digest, sinew_mesh_directors(mesh), 3 * (size_t)sinew_mesh_director_count(mesh) * corner);
+    return digest;
 }
 
 static void put_body(signature *s, const sinew_world *world, int32_t index)
@@ -174,6 +179,9 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
         put_format(s, "skin", "%zu vertices (checksum %08" PRIx32 ")", points,
                    sinew_checksum(digest, body->skin_weights, 4 * points * sizeof *body->skin_weights));
     }
+    if (body->tear)
+        put_format(s, "tear", "%s above %g, %" PRId32 " a step", body->tear->def.split ? "splits" : "removes",
+                   (double)body->tear->def.limit, body->tear->def.most);
 }
 
 static void put_energy(signature *s, const sinew_world *world, int32_t index)
@@ -198,9 +206,71 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 
+/* Hands out the lines of a text. */
+static void put_lines(const char *text, sinew_signature_line *line, void *context)
+{
+    char name[TEXT_SIZE], value[TEXT_SIZE];
+    for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+        const size_t length = strcspn(at, "="), rest = strcspn(at + length + 1, "\n");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        snprintf(value, sizeof value, "%.*s", (int)rest, at + length + 1);
+        line(context, name, value);
+    }
+}
+
+/* A text that grows line by line; without `text` only its length is counted. */
+typedef struct line_sink {
+    char *text;
+    size_t length;
+} line_sink;
+
+static void keep_line(void *context, const char *name, const char *value)
+{
+    line_sink *sink = context;
+    const size_t length = strlen(name) + strlen(value) + 2;
+    if (sink->text)
+        snprintf(sink->text + sink->length, length + 1, "%s=%s\n", name, value);
+    sink->length += length;
+}
+
+bool sinew_world_keep_signature(sinew_world *world)
+{
+    line_sink sink = {0};
+    if (world->signature)
+        return true;
+    sinew_world_signature(world, keep_line, &sink);
+    sink.text = sinew_allocate(&world->allocator, sink.length + 1, 1);
+    if (!sink.text)
+        return false;
+    sink.length = 0;
+    sinew_world_signature(world, keep_line, &sink);
+    world->signature = sink.text;
+    return true;
+}
+
+/* Worlds that never had a load have the lines that they had before there were loads. */
+static void put_loads(signature *s, const sinew_world *world)
+{
+    s->prefix[0] = '\0';
+    for (int32_t i = 0; i < world->load_count; i++) {
+        const sinew_load_record *record = &world->loads[i];
+        char name[32];
+        snprintf(name, sizeof name, "loads.%" PRId32, i);
+        if (record->live)
+            put_format(s, name, "%s on body %" PRId32 " (checksum %08" PRIx32 ")",
+                       sinew_get_load_info(record->kind)->name, record->body.index, sinew_load_digest(record));
+        else
+            put_text(s, name, "removed");
+    }
+}
+
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context)
 {
     signature s = {line, context, ""};
+    if (world->signature) {
+        put_lines(world->signature, line, context);
+        return;
+    }
     put_world(&s, world);
     put_solver(&s, &world->def.solver);
     put_format(&s, "bodies", "%" PRId32, world->body_count);
@@ -210,6 +280,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
         put_body(&s, world, i);
     for (int32_t i = 0; i < world->energy_count; i++)
         put_energy(&s, world, i);
+    put_loads(&s, world);
     snprintf(s.prefix, sizeof s.prefix, "pins.");
     for (int32_t i = 0; i < world->pin_count; i++) {
         char name[16];
@@ -268,6 +339,9 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
 {
     comparison c = {.text = text, .end = text + size, .cursor = text};
     sinew_world_signature(world, compare_line, &c);
+    size_t length;
+    if (world->load_count == 0 && saved_value(&c, "loads.0", &length))
+        compare_line(&c, "loads.0", "not there");
     if (c.differences == 0)
         return SINEW_OK;
     if (c.differences == 1)

@@ -2,6 +2,7 @@
  *
  * world_step.c: one step, stage by stage:
  *
+ *     tear      edges that the last step stretched too far part
  *     targets   pins and anchors go to where they are at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
@@ -13,14 +14,26 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "world/tear.h"
 #include "world/world_fields.h"
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
+
+/* Numbers that all elements of an energy share, from the state at the start of a step. */
+static void share_numbers(const sinew_world *world, const sinew_energy_record *record)
+{
+    sinew_real shared[SINEW_SHARED_MAX];
+    const sinew_whole whole = sinew_energy_whole(world, &record->store);
+    record->batch->ops->share(&whole, shared);
+    sinew_batch_set_shared(record->batch, shared);
+}
 
 void sinew_world_move_targets(sinew_world *world, double time)
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
         sinew_energy_record *record = &world->energies[i];
+        if (record->batch && record->batch->ops->share)
+            share_numbers(world, record);
         if (!record->batch || record->targets.count == 0)
             continue;
         sinew_guide_move(&record->targets, time);
@@ -47,7 +60,8 @@ double sinew_world_load_part(const sinew_world *world, int64_t step)
 
 static double load_on(const sinew_world *world, int32_t i, size_t c, double load)
 {
-    return load * ((double)world->force[4 * (size_t)i + c] + (double)world->mass[i] * (double)world->def.gravity[c]);
+    const double own = (double)world->force[4 * (size_t)i + c] + (double)world->mass[i] * (double)world->def.gravity[c];
+    return load * (world->load_force ? own + (double)world->load_force[4 * (size_t)i + c] : own);
 }
 
 void sinew_world_load(sinew_world *world, int64_t step)
@@ -64,6 +78,7 @@ void sinew_world_predict(sinew_world *world)
     const double load = sinew_world_load_part(world, world->step_count + 1);
     sinew_objective *o = &world->objective;
     sinew_world_move_targets(world, world->time + h);
+    sinew_loads_evaluate(world);
     sinew_world_load(world, world->step_count + 1);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
@@ -175,6 +190,8 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     /* Whatever works on several threads prepares first, so this is the one place to say whose threads they are. */
     sinew_tasks_use(&world->def.tasks);
     sinew_status status = prepare_objective(world, error);
+    if (status == SINEW_OK)
+        status = sinew_loads_prepare(world, error);
     if (status != SINEW_OK || world->solver_changed == 0)
         return status;
     sinew_world_predict(world);
@@ -208,7 +225,8 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
     *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
-    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK ||
+    if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
+        sinew_world_prepare(world, &world->error) != SINEW_OK ||
         sinew_balance_prepare(world, &world->error) != SINEW_OK)
         return out->bits;
     sinew_solve *solve = &world->solve;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * direction.h: a direction in the rest shape, three parameters of any length but zero, for energies on tets that are
+ * not isotropic.
+ */
+#ifndef SINEW_DIRECTION_H
+#define SINEW_DIRECTION_H
+
+#include <math.h>
+
+#include "energy/energy.h"
+
+#define DIRECTION_PARAMETER(letter, value)                                                                             \
+    {                                                                                                                  \
+        .name = "direction_" letter, .unit = "", .minimum = -1e6, .maximum = 1e6, .preset = value,                     \
+        .meaning = letter " of the fibres' direction in the rest shape; any length but zero"                           \
+    }
+#define DIRECTION_PARAMETERS DIRECTION_PARAMETER("x", 1), DIRECTION_PARAMETER("y", 0), DIRECTION_PARAMETER("z", 0)
+
+/* The unit vector of parameters first .. first + 2; NULL or why there is none. */
+static inline const char *direction_of(const sinew_element *element, int first, double a[3])
+{
+    double length = 0;
+    for (int i = 0; i < 3; i++) {
+        a[i] = (double)element->parameters[first + i];
+        length += a[i] * a[i];
+    }
+    length = sqrt(length);
+    for (int i = 0; i < 3; i++)
+        a[i] /= length;
+    return length > 0 ? NULL : "its fibres have no direction; set direction_x, direction_y or direction_z";
+}
+
+/* turned = Q^T a, Q row-major. */
+static inline void direction_turn(const double Q[9], const double a[3], double turned[3])
+{
+    for (int i = 0; i < 3; i++)
+        turned[i] = Q[i] * a[0] + Q[3 + i] * a[1] + Q[6 + i] * a[2];
+}
+
+#endif

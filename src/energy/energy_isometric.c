@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy_isometric.c: isometric quadratic bending on hinges (Bergou et al., A Quadratic Bending Model for Inextensible
+ * Surfaces, 2006).
+ *
+ *     z = sum_a c_a x_a,  c_w = 1/h_w for the wings, -(1 - t_w)/h_w and -t_w/h_w at the ends of the edge
+ *     psi = k/2 (|z| - L)^2,  k = D |e|^2 / A_e
+ *
+ * with heights h_w and the places t_w where they meet the edge, both of the rest shape (|e| c_a are the sums of
+ * cotangents of the paper). z is the sum of the unit vectors across the edge, of length 2 sin(theta/2) while triangles
+ * keep their shape: for small angles psi is that of the hinge with the same D. A flat rest shape, the case of the
+ * paper, has L = 0, and its Hessian is constant. A curved one keeps |z| and not the sign of the fold: it may snap to
+ * its mirror image at no cost. Stretch across the edge costs energy, too: for cloth that hardly stretches.
+ */
+enum {
+    VERTEX_COUNT = 4
+};
+
+#include "energy/hinge_shape.h"
+#include "energy/row_element.h"
+
+static const sinew_parameter parameters[] = {
+    {.name = "rigidity",
+     .unit = "N m",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .preset = 1e-4,
+     .open_maximum = true,
+     .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate; raising it stiffens"},
+    {.name = "rest",
+     .unit = "",
+     .choices = "curved|flat",
+     .maximum = 1,
+     .meaning = "what the hinge wants to be: as bent as in the rest shape, to either side, or flat"},
+};
+
+static const char *isometric_prepare(const sinew_element *element, sinew_real *data)
+{
+    hinge_rest r;
+    const char *flaw = hinge_measure(element->rest, &r);
+    if (flaw)
+        return flaw;
+    data[0] = (sinew_real)((double)element->parameters[0] * hinge_area_weight(&r));
+    data[ROW_LENGTH] = element->parameters[1] > 0 ? 0 : (sinew_real)row_rest_length(r.row, element->rest);
+    for (int a = 0; a < VERTEX_COUNT; a++)
+        data[ROW_FIRST + a] = (sinew_real)r.row[a];
+    return NULL;
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_isometric) = {
+    .info = {.name = "isometric",
+             .summary = "D/2 |e|^2/A (|sum_a c_a x_a| - L)^2, quadratic where the rest shape is flat",
+             .stencil = SINEW_STENCIL_HINGE,
+             .vertex_count = VERTEX_COUNT,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = ROW_CAPABILITIES},
+    ROW_OPS,
+    .prepare = isometric_prepare,
+};

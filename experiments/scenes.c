@@ -256,7 +256,7 @@ static sinew_body add_sheet(sinew_world *world, const trial *t, sinew_error *err
     def.mesh = mesh;
     def.density = 10;
     body = sinew_world_add_body(world, &def, error);
-    sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_STVK);
+    sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_COROTATED);
     energy.body = body;
     energy.parameters[sinew_energy_parameter(energy.kind, "young")] = 1000;
     energy.parameters[sinew_energy_parameter(energy.kind, "poisson")] = (sinew_real)POISSON;

@@ -138,7 +138,7 @@ static sinew_world *hung(int n, double h, const sinew_solver_def *solver, const 
     for (int32_t i = 0; i < 3 * n * n; i++)
         x[i] = sinew_mesh_positions(mesh)[i] * (sinew_real)(i % 3 == 1 ? 1.05 : 1);
     sinew_body body = add_mesh(world, mesh, 1, x, NULL);
-    sinew_energy_def membrane = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_STVK);
+    sinew_energy_def membrane = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_COROTATED);
     membrane.body = body;
     membrane.parameters[sinew_energy_parameter(membrane.kind, "young")] = (sinew_real)1e5;
     membrane.parameters[sinew_energy_parameter(membrane.kind, "thickness")] = (sinew_real)1e-2;

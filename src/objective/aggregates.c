@@ -7,17 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "objective/pieces.h"
+
 #define FRAGMENT 4    /* parts of less than size / FRAGMENT particles join a neighbour */
 #define FLAT     1e-3 /* part of the largest variance below which a direction is not told apart */
 
 /* ---- What hangs together ----------------------------------------------------------------------- */
-
-static int32_t find_root(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
 
 /* Calls `visit` for each vertex of each fixed element, with the element's first vertex. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
@@ -49,7 +44,7 @@ static void join(void *context, int32_t i, int32_t j)
     const joining *own = context;
     if (own->part[i] < 0 || own->part[i] != own->part[j])
         return;
-    const int32_t a = find_root(own->parent, i), b = find_root(own->parent, j);
+    const int32_t a = sinew_find_root(own->parent, i), b = sinew_find_root(own->parent, j);
     own->parent[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -60,7 +55,7 @@ static void find_pieces(const sinew_objective *o, const int32_t *part, int32_t *
         parent[i] = i;
     visit_edges(o, join, &(joining){part, parent});
     for (int32_t i = 0; i < o->particle_count; i++)
-        parent[i] = find_root(parent, i);
+        parent[i] = sinew_find_root(parent, i);
 }
 
 /* ---- Cuts -------------------------------------------------------------------------------------- */
@@ -205,7 +200,7 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
     visit_edges(o, look_for_neighbour, &(merging){root, count, wish, size / FRAGMENT});
     for (int32_t i = 0; i < o->particle_count; i++)
         if (root[i] >= 0)
-            root[i] = find_root(wish, root[i]);
+            root[i] = sinew_find_root(wish, root[i]);
 }
 
 /* ---- The space --------------------------------------------------------------------------------- */

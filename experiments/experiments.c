@@ -49,6 +49,8 @@ static const experiment experiments[] = {
     {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},
     {"pd/flag", "PD fig 10, section 8", "a flag in extreme wind, and one that tears", experiment_pd_flag, false},
     {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
+    {"pbng/multiresolution", "PBNG figs 4, 19, section 8.2", "a cloth in layers, at equal time",
+     experiment_multiresolution, false},
 };
 
 const experiment *experiment_at(int32_t index)

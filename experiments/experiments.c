@@ -32,6 +32,7 @@ static const experiment experiments[] = {
     {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
+    {"pd/volume", "PD fig 7", "strain against volume weights on a solid", experiment_pd_volume, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -110,6 +110,8 @@ void experiment_muscles(const setting *s, outcome *o);
 void experiment_hanging(const setting *s, outcome *o);
 void experiment_gravity_bar(const setting *s, outcome *o);
 
+void experiment_pd_volume(const setting *s, outcome *o);
+
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
 /* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */

@@ -10,9 +10,9 @@
  * same for all where the caller says so. What is left of a deformation that some blend of the examples makes costs
  * nothing. Without examples it is strain.
  *
- * psi is the squared distance to the set of all R H(w) (tet_set.h). R and w are found by turns, as (27) has it, from
- * w = 0: R by the polar decomposition of F H, w by a linear system. It ends in a minimum from where neither improves;
- * far from all examples there may be others. Where the nearest rotation jumps, P does.
+ * psi is the squared distance to the set of all R H(w) (tet_set.h). R and w are found by turns, as (27) has it: R by
+ * the polar decomposition of F H, w by a linear system, from the best of a few starts. It ends in a minimum from where
+ * neither improves; far from all examples there may be a nearer one. Where the nearest rotation jumps, P does.
  *
  * Second derivatives: with F' = R^T F, tangents t of the set, [e_a] H by rotations and E_i by weights, and
  * M = t^T t less what the set's own curvature adds, dP/dF = R (1 - t M^-1 t^T) R^T. M has tr(S) 1 - S, S = F' H, for
@@ -174,22 +174,56 @@ KERNEL_INLINE void blend_weights(const blend *b, const lane F[9], lane w[EXAMPLE
     solve_definite(gram, lane_set(0), slope, w);
 }
 
+/* One turn: R for the weights that b has, then the weights w for that R; returns how far F is from the blend of both.
+ */
+KERNEL_INLINE lane blend_turn(blend *b, const lane F[9], lane w[EXAMPLES])
+{
+    lane M[9], left[9];
+    blend_shape(b);
+    multiply3(F, b->H, M);
+    sinew_polar3(M, b->R);
+    blend_weights(b, F, w);
+    multiply3_tn(b->R, F, left);
+    for (int i = 0; i < 9; i++) {
+        left[i] -= lane_set(i % 4 == 0);
+        for (int e = 0; e < EXAMPLES; e++)
+            left[i] -= w[e] * b->E[e][i];
+    }
+    return norm3(left);
+}
+
+/* Weights to begin with: of one turn from the rest shape, from each example and from its opposite, the best. */
+KERNEL_INLINE void blend_start(blend *b, const lane F[9])
+{
+    const lane zero = lane_set(0);
+    lane best[EXAMPLES] = {zero, zero, zero}, w[EXAMPLES], least = lane_set(LANE_HUGE);
+    for (int start = 0; start <= 2 * EXAMPLES; start++) {
+        for (int e = 0; e < EXAMPLES; e++)
+            b->w[e] = start == 0 || (start - 1) / 2 != e ? zero : lane_set(start % 2 ? 1 : -1);
+        const lane distance = blend_turn(b, F, w);
+        const lane_mask nearer = lane_lt(distance, least * (1 - 8 * LANE_EPSILON));
+        least = lane_select(nearer, distance, least);
+        for (int e = 0; e < EXAMPLES; e++)
+            best[e] = lane_select(nearer, w[e], best[e]);
+    }
+    for (int e = 0; e < EXAMPLES; e++)
+        b->w[e] = best[e];
+}
+
 static __attribute__((noinline)) void find_blend(const lane F[9], const sinew_real *material, blend *b)
 {
     const lane zero = lane_set(0);
-    lane M[9], w[EXAMPLES];
+    lane w[EXAMPLES];
     b->given = lane_lt(zero, lane_load(material + GIVEN * LANES));
-    for (int e = 0; e < EXAMPLES; e++) {
+    for (int e = 0; e < EXAMPLES; e++)
         for (int i = 0; i < 9; i++)
             b->E[e][i] = lane_load(material + (STRETCH + 6 * e + symmetric_at[i]) * LANES);
-        b->w[e] = lane_select(b->given, lane_load(material + (WEIGHTS + e) * LANES), zero);
-    }
+    blend_start(b, F);
+    for (int e = 0; e < EXAMPLES; e++)
+        b->w[e] = lane_select(b->given, lane_load(material + (WEIGHTS + e) * LANES), b->w[e]);
     lane_mask busy = lane_eq(zero, zero);
     for (int turn = 0; turn < TURNS_MOST && lane_any(busy); turn++) {
-        blend_shape(b);
-        multiply3(F, b->H, M);
-        sinew_polar3(M, b->R);
-        blend_weights(b, F, w);
+        blend_turn(b, F, w);
         lane change = zero, size = lane_set(1);
         for (int e = 0; e < EXAMPLES; e++) {
             const lane next = lane_select(b->given, b->w[e], w[e]);
@@ -443,4 +477,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_examples) = {
     .visit = examples_visit,
     .vertex = examples_vertex,
     .vertex_change = material_change,
+    .vertex_bounds = 0, /* after a long step turns may end in another minimum than the nearest */
 };

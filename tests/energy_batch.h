@@ -259,10 +259,19 @@ static inline void wheel_rest(int vertex_count, double *rest)
     }
 }
 
+/* Director points over the middles of the edges opposite to a triangle's vertices. */
+static inline void shell_rest_points(double *rest)
+{
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            rest[9 + 3 * a + i] = (rest[3 * ((a + 1) % 3) + i] + rest[3 * ((a + 2) % 3) + i]) / 2 + (i == 2 ? 0.5 : 0) +
+                                  random_in(-0.1, 0.1);
+}
+
 /* Moduli and lengths near 1, so that errors are relative. */
 static inline double sample_parameter(const sinew_parameter *p)
 {
-    const bool thin = strcmp(p->name, "thickness") == 0;
+    const bool thin = strcmp(p->name, "thickness") == 0 || strncmp(p->unit, "N m", 3) == 0;
     return p->preset > 10 || strcmp(p->name, "rigidity") == 0 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
 }
 
@@ -275,6 +284,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
         result.rest[i] = corner[i] + random_in(-0.2, 0.2);
     if (info->stencil == SINEW_STENCIL_WHEEL)
         wheel_rest(info->vertex_count, result.rest);
+    if (info->stencil == SINEW_STENCIL_SHELL)
+        shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] = sample_parameter(&info->parameters[i]);
     for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++) /* shapes that differ well; the last one is left out */

@@ -31,6 +31,8 @@ typedef struct sinew_mesh_def {
     int32_t edge_count;
     const int32_t *edges;        /* [2 * edge_count] */
     const sinew_real *fractions; /* [tet_count] how much of each tet is filled, in (0, 1]; NULL (default): all */
+    int32_t director_count;
+    const int32_t *directors; /* [3 * director_count] a b p: the edge a b and its director point, the vertex p */
 } sinew_mesh_def;
 
 SINEW_API sinew_mesh_def sinew_default_mesh_def(void);
@@ -45,10 +47,12 @@ SINEW_API int32_t sinew_mesh_vertex_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_tet_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_triangle_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_edge_count(const sinew_mesh *mesh);
+SINEW_API int32_t sinew_mesh_director_count(const sinew_mesh *mesh);
 SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh); /* [3 * vertex_count] */
 SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 * tet_count]      */
 SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] */
 SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count]     */
+SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);    /* [3 * director_count] */
 /* Notes of a reader: what it ignored or repaired, one line each ("" when nothing). */
 SINEW_API const char *sinew_mesh_notes(const sinew_mesh *mesh);
 
@@ -60,6 +64,14 @@ SINEW_API sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *er
 SINEW_API sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error);
 /* A moved copy: positions replaced by the caller's array [3 * vertex_count]. */
 SINEW_API sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions, sinew_error *error);
+/* A copy with a director point for every edge of its triangles, or for its own edges where it has no triangles: one
+ * more vertex each, behind the mesh's own, at the middle of the edge plus `offset` (m; 0: a quarter of the mean edge)
+ * along a unit vector across it. Shells: the mean of the normals at the edge. Ropes: the component of `toward` (NULL:
+ * of an axis) across the first edge of each piece, carried along without twist. Energies of shells and rods read the
+ * slope or the frame of an edge from its director point; whoever clamps an edge pins its ends and its director point.
+ * Refuses triangles without area, edges of more than two triangles, and a mesh with directors. */
+SINEW_API sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double offset, const sinew_real *toward,
+                                                sinew_error *error);
 
 /* ---- Generators ---------------------------------------------------------------------------- */
 
@@ -140,6 +152,20 @@ typedef struct sinew_rope_def {
 SINEW_API sinew_rope_def sinew_default_rope_def(void);
 SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error);
 
+/* Coil: a helix of `vertices` points round the z axis from (radius, 0, 0) upwards, anticlockwise seen from above,
+ * joined by vertices-1 edges. Ring: `vertices` points on the circle z = 0, joined by as many edges to a closed loop. */
+typedef struct sinew_coil_def {
+    uint32_t cookie;
+    sinew_allocator allocator;
+    sinew_real radius; /* m, > 0, default 0.5 */
+    sinew_real pitch;  /* coil: m along z per turn, any sign, default 0.2 */
+    sinew_real turns;  /* coil: > 0, default 5 */
+    int32_t vertices;  /* coil: >= 2, ring: >= 3. Default 0: 24 a turn */
+} sinew_coil_def;
+SINEW_API sinew_coil_def sinew_default_coil_def(void);
+SINEW_API sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error);
+SINEW_API sinew_mesh *sinew_mesh_ring(const sinew_coil_def *def, sinew_error *error);
+
 /* ---- Check and fix ------------------------------------------------------------------------- */
 
 typedef enum sinew_flaw_kind {
@@ -189,7 +215,7 @@ SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted t
 
 /* A repaired copy: turns inverted tets, orients triangles consistently (outward when closed), merges
  * vertices at most `merge_distance` apart (m; 0: in one place; negative: leaves duplicates) into the
- * lowest-numbered, drops degenerate and duplicate cells and unused vertices. Slivers stay. `map` (may be
+ * lowest-numbered, drops degenerate and duplicate cells, directors and unused vertices. Slivers stay. `map` (may be
  * NULL) [vertex_count] receives the new index of each old vertex or -1. What was done is in the copy's notes. */
 SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map, sinew_error *error);
 

@@ -94,6 +94,7 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_PBD,
     SINEW_SOLVER_XPBD_QS,
     SINEW_SOLVER_PBNG,
+    SINEW_SOLVER_MPBNG,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 
@@ -280,7 +281,10 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_ISOMETRIC,      /* hinges: the same in small angles, quadratic       Bergou et al. 2006  */
     SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean curvature   PD (20), (21)       */
     /* on shells: triangles with a slope at each edge */
+    SINEW_ENERGY_SHELL_BENDING, /* shells: a plate's bending, Morley 1968; converges on every mesh          */
     /* on rods: edges with a frame */
+    SINEW_ENERGY_ROD,      /* two segments: bending and twist, EI_1, EI_2, GJ     Bergou et al. 2008          */
+    SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
     SINEW_ENERGY_COUNT
@@ -295,6 +299,9 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; places that are left over repeat the vertex */
     SINEW_STENCIL_WHEEL,    /* the same for a vertex inside a surface, neighbours in order around it */
+    SINEW_STENCIL_SHELL,    /* 6: a triangle, then the director points of the edges opposite to its vertices */
+    SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
+    SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 
@@ -420,6 +427,39 @@ SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
+
+/* ---- Tearing ------------------------------------------------------------------------------- */
+
+/* A body that tears where its edges are stretched too far. Before each step but the first the edges of its cells are
+ * looked at; those longer than 1 + limit of their rest length tear, the most stretched first. */
+typedef struct sinew_tear_def {
+    uint32_t cookie;
+    sinew_body body;
+    sinew_real limit; /* strain, > 0. Default 0.5 */
+    bool split; /* true (default): the mesh opens at an end of the edge that no pin holds: the vertex gets copies, each
+                   side of the tear its own, which share its mass; elements follow their cells, and bending across
+                   the tear ends. false: the edge goes: elements that have both its ends as neighbours are switched
+                   off, and cells that have it are drawn no more */
+    int32_t most; /* edges a step, >= 1. Default 16 */
+} sinew_tear_def;
+
+typedef struct sinew_tear_report {
+    int64_t edges;    /* that tore */
+    int64_t vertices; /* copies that were made */
+    int64_t
+        refused; /* times that an edge was over the limit and stayed: both ends are pinned, or nothing opens there */
+} sinew_tear_report;
+
+SINEW_API sinew_tear_def sinew_default_tear_def(void);
+/* Tearing by this def from the next step on, in place of what was said before. Refuses a body with a skin, and elements
+ * that cannot tear (shells, rods), by name. sinew_world_shape_version() goes up in a step that begins with a tear.
+ * States carry the tears: they load into a world that was built the same way and is torn no further. */
+SINEW_API sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error);
+/* Whether a body may tear. */
+SINEW_API bool sinew_body_tears(const sinew_world *world, sinew_body body);
+/* Since the body was added; zeros without tearing. */
+SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report,
+                                       sinew_error *error);
 
 /* ---- Pins ---------------------------------------------------------------------------------- */
 

@@ -38,6 +38,10 @@ typedef struct sinew_batch {
     int32_t *place;    /* [element_count] group * W + lane of each of the caller's elements */
     int32_t *particle; /* [slot_count] */
     sinew_chunk *chunks;
+    /* Parameters [parameter_count] that an element was prepared with, for whoever makes elements like it. The world
+     * sets both before a solver is prepared, for that time; NULL: not known. */
+    void (*parameters_of)(const void *origin, int32_t element, sinew_real *parameters);
+    const void *origin;
     bool hard;                /* constraints without compliance (sinew_energy_def) */
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the solver's own */
     bool transient;           /* its elements are in no factor and no fixed colouring (objective.h) */

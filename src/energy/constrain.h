@@ -200,4 +200,41 @@ KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data
     }
 }
 
+/* An energy of several constraints an element: number i at the points in c, its gradient there; returns C, leaves the
+ * weight 1 / alpha. `whole`: C = psi of this constraint per unit of weight, in place of its root. */
+typedef lane several_constraint(const sinew_real *data, int i, bool whole, constrained *c, lane *weight);
+
+/* One group: each constraint in turn, where the one before has led. */
+KERNEL_INLINE void several_constrain(const sinew_constrain_kernel *kernel, int32_t group, int data_count, int n, int m,
+                                     several_constraint *constraint)
+{
+    const sinew_real *data = group_data(&kernel->groups, group, data_count);
+    const int32_t *vertex = group_vertex(&kernel->groups, group, n);
+    sinew_real *lambda = group_lambda(kernel, group, m);
+    constrained c;
+    constrain_gather(kernel->xw, vertex, n, &c);
+    for (int i = 0; i < m; i++) {
+        lane weight;
+        const lane C = constraint(data, i, kernel->form == SINEW_FORM_ENERGY, &c, &weight);
+        constrain_apply(kernel, group, vertex, n, C, lane_set(1), weight, false, lambda + i * LANES, &c);
+        constrain_follow(n, &c);
+    }
+}
+
+/* The same as numbers, all of them at x, all groups. */
+KERNEL_INLINE void several_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n, int m,
+                                    several_constraint *constraint)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
+        constrained c;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, n), n, &c);
+        for (int i = 0; i < m; i++) {
+            lane weight;
+            const lane C = constraint(data, i, kernel->form == SINEW_FORM_ENERGY, &c, &weight);
+            jacobian_write(kernel, group, i, m, n, C, lane_set(1), weight, false, &c);
+        }
+    }
+}
+
 #endif

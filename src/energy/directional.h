@@ -116,17 +116,12 @@ KERNEL_INLINE void directional_matrix(const directional_moduli *m, const lane F[
         }
 }
 
-/* Solves M d = -g by Cholesky, which overwrites M; returns where M is positive definite, with pivots above the floor: a
- * sheet that may turn freely has some that are nothing but round-off. */
-KERNEL_INLINE lane_mask directional_solve(lane M[36], lane floor, const lane g[6], lane d[6])
+/* Solves M d = -g by Cholesky, which overwrites M, positive definite. */
+KERNEL_INLINE void directional_solve(lane M[36], const lane g[6], lane d[6])
 {
-    const lane zero = lane_set(0), one = lane_set(1);
-    lane_mask good = lane_eq(zero, zero);
     lane inverse[6];
     for (int j = 0; j < 6; j++) {
-        const lane_mask positive = lane_lt(floor, M[7 * j]);
-        good &= positive;
-        inverse[j] = 1 / lane_select(positive, M[7 * j], one);
+        inverse[j] = 1 / lane_max(M[7 * j], lane_set(LANE_ROOT_TINY));
         for (int i = j + 1; i < 6; i++) {
             const lane l = M[6 * i + j] * inverse[j];
             for (int k = j + 1; k <= i; k++)
@@ -144,7 +139,6 @@ KERNEL_INLINE lane_mask directional_solve(lane M[36], lane floor, const lane g[6
         for (int k = i + 1; k < 6; k++)
             d[i] -= M[6 * k + i] * inverse[i] * d[k];
     }
-    return good;
 }
 
 /* psi + r/2 |Z - Y|^2 and its gradient, r = w2 / w */
@@ -160,41 +154,42 @@ KERNEL_INLINE lane directional_prox_value(const lane Z[6], const lane Y[6], lane
     return psi + lane_set((sinew_real)0.5) * r * norm32(apart);
 }
 
-/* Newton's direction, with the exact matrix where that is positive definite, else the semi-definite one. */
+/* Newton's direction. Beside S the moduli are semi-definite, and at a minimum S is no less than -r, as nothing else
+ * holds the columns out of the plane: so S + 0.999 r is lifted to semi-definite, which changes next to nothing there.
+ */
 KERNEL_INLINE void directional_prox_direction(const lane Z[6], lane r, const sinew_real *material,
                                               directional_curvature *curvature, const lane g[6], lane d[6])
 {
+    const lane most = (sinew_real)0.999 * r;
     directional_moduli m;
-    lane M[36], safe[6];
+    lane M[36];
     curvature(Z, material, false, &m);
-    directional_matrix(&m, Z, r, M);
-    const lane_mask definite = directional_solve(M, (sinew_real)1e-3 * r, g, d);
-    if (!lane_any(~definite))
-        return;
-    curvature(Z, material, true, &m);
-    directional_matrix(&m, Z, r, M);
-    directional_solve(M, lane_set(0), g, safe);
-    for (int i = 0; i < 6; i++)
-        d[i] = lane_select(definite, d[i], safe[i]);
+    m.S[0] += most;
+    m.S[1] += most;
+    membrane_lift(m.S);
+    directional_matrix(&m, Z, r - most, M);
+    directional_solve(M, g, d);
 }
 
 /* Where the iteration begins: at Y, or with columns of no less than a quarter of their length at rest where that is
- * lower: a column that has shrunk to nothing has no direction to grow in. */
+ * lower, or Y has a column that has shrunk to nothing, which would not know where to grow. */
 KERNEL_INLINE lane directional_prox_start(const lane Y[6], lane r, const sinew_real *material, triangle_stress *stress,
                                           lane Z[6], lane g[6])
 {
     const lane least = lane_set((sinew_real)0.25), tiny = lane_set((sinew_real)1e-6), zero = lane_set(0);
+    lane_mask apart = lane_eq(zero, zero);
     lane inner[6];
     for (int c = 0; c < 2; c++) {
         const lane l = lane_sqrt(Y[c] * Y[c] + Y[2 + c] * Y[2 + c] + Y[4 + c] * Y[4 + c]);
         const lane_mask some = lane_lt(tiny, l);
         const lane scale = lane_max(least / lane_select(some, l, least), lane_set(1));
+        apart &= lane_lt(lane_set((sinew_real)1e-3), l);
         for (int i = 0; i < 3; i++)
             inner[2 * i + c] = lane_select(some, scale * Y[2 * i + c], i == c ? least : zero);
     }
     const lane outside = directional_prox_value(Y, Y, r, material, stress, g);
     const lane inside = directional_prox_value(inner, Y, r, material, stress, g);
-    const lane_mask stay = lane_le(outside, inside);
+    const lane_mask stay = apart & lane_le(outside, inside);
     for (int i = 0; i < 6; i++)
         Z[i] = lane_select(stay, Y[i], inner[i]);
     return directional_prox_value(Z, Y, r, material, stress, g);

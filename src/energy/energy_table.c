@@ -39,7 +39,10 @@
     X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
     X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
     /* on shells */                                                                                                    \
+    X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
     /* on rods */                                                                                                      \
+    X(SINEW_ENERGY_ROD, rod)                                                                                           \
+    X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */                                                                                                        \
     X(SINEW_ENERGY_PRESSURE, pressure)
 

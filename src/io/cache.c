@@ -101,6 +101,37 @@ static void release(sinew_cache *cache)
     sinew_release(&allocator, cache);
 }
 
+/* The points of the world as it is now, and room for them. */
+static sinew_status make_points(sinew_cache *cache, sinew_error *error)
+{
+    const sinew_status status = sinew_cache_points_open(cache, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_release(&cache->allocator, cache->q);
+    sinew_release(&cache->allocator, cache->v);
+    cache->q = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 3 * sizeof *cache->q);
+    cache->v = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 3 * sizeof *cache->v);
+    return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
+}
+
+static bool any_tears(const sinew_world *world)
+{
+    bool any = false;
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++)
+        any = any || sinew_body_tears(world, sinew_world_body_at(world, i));
+    return any;
+}
+
+/* Formats whose frames all have one shape do not take bodies that tear: better said before the first step. */
+static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
+{
+    if (formats[def->format]->reshape || !any_tears(def->world))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "cache %s: a body tears, and all frames of %s have the same cells; use obj or vtu", def->name,
+                      formats[def->format]->name);
+}
+
 static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
 {
     sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
@@ -120,28 +151,22 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;
     cache->morph_frames = def->morph_frames;
-    cache->particle_count = sinew_world_particle_count(def->world);
-    cache->shape_version = sinew_world_shape_version(def->world);
+    cache->whole_bodies = def->bodies || cache->ops->bodies;
     int length = snprintf(cache->stem, sizeof cache->stem, "%s/%s", def->directory, def->name);
     cache->name = cache->stem + ((size_t)length - strlen(def->name));
-    if (sinew_cache_points_open(cache, def, error) != SINEW_OK) {
-        release(cache);
-        return NULL;
-    }
     cache->own = sinew_allocate_zero(&allocator, 1, cache->ops->own_size);
-    cache->q = sinew_allocate(&allocator, (size_t)cache->point_count, 3 * sizeof *cache->q);
-    cache->v = sinew_allocate(&allocator, (size_t)cache->point_count, 3 * sizeof *cache->v);
-    if (cache->own && cache->q && cache->v)
+    if (!cache->own)
+        sinew_fail_memory(error, "the buffers of a cache");
+    if (cache->own && make_points(cache, error) == SINEW_OK)
         return cache;
     release(cache);
-    sinew_fail_memory(error, "the buffers of a cache");
     return NULL;
 }
 
 sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (check_def(def, error) != SINEW_OK)
+    if (check_def(def, error) != SINEW_OK || check_tears(def, error) != SINEW_OK)
         return NULL;
     sinew_cache *cache = make(def, error);
     if (!cache)
@@ -158,6 +183,16 @@ sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
 static sinew_status fetch(sinew_cache *cache, sinew_error *error)
 {
     int32_t count = sinew_world_particle_count(cache->world);
+    sinew_status status = SINEW_OK;
+    const bool changed = sinew_world_shape_version(cache->world) != cache->shape_version;
+    if (changed && cache->ops->reshape && any_tears(cache->world)) {
+        status = make_points(cache, error);
+        if (status == SINEW_OK)
+            status = cache->ops->reshape(cache, error);
+        count = cache->particle_count;
+    }
+    if (status != SINEW_OK)
+        return status;
     if (count != cache->particle_count)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "%s: frame %d has %d particles, the cache was opened for %d; open it after adding bodies",
@@ -168,7 +203,7 @@ static sinew_status fetch(sinew_cache *cache, sinew_error *error)
             "%s: frame %d: bodies came or went, or have other cells, since the cache was opened; open one "
             "for what is there now",
             cache->stem, (int)cache->frame_count);
-    sinew_status status = sinew_cache_points_fetch(cache);
+    status = sinew_cache_points_fetch(cache);
     if (status != SINEW_OK)
         return sinew_fail(error, status, "%s: frame %d: the world does not give its state", cache->stem,
                           (int)cache->frame_count);

@@ -24,6 +24,8 @@ typedef struct sinew_cache_ops {
      * called at once and nothing else. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
     sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* lays out cache->q and cache->v */
+    /* Lays out what depends on the world's shape anew; NULL: frames of this format all have the same shape. */
+    sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
     sinew_status (*sync)(sinew_cache *cache, sinew_error *error);  /* brings the frames so far to the disk */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error); /* puts the files in place */
     /* Lets go of unfinished files and frees the own part's memory. Called exactly once, also after close. */
@@ -85,11 +87,12 @@ struct sinew_cache {
     int32_t morph_frames;           /* of glTF at most, 0: all */
     int32_t body_count;
     sinew_cache_body *bodies; /* [body_count] */
+    bool whole_bodies;        /* bodies themselves are written, also where they have skins */
     bool skinned;             /* some body's points are a skin's */
     const char *noun;         /* what points are, in messages: "particle", "point" */
     int32_t point_count;
-    int32_t particle_count; /* of the world when it was opened */
-    int64_t shape_version;  /* of the world when it was opened */
+    int32_t particle_count; /* of the world when it was opened, or has changed its shape since */
+    int64_t shape_version;  /* likewise */
     double time;            /* s, of the world at this frame */
     sinew_real *q;          /* [3 * point_count] m, of this frame */
     sinew_real *v;          /* [3 * point_count] m/s */
@@ -98,8 +101,8 @@ struct sinew_cache {
 
 /* ---- Points and shape of the world (cache_points.c, cache_shape.c) ---------------------------- */
 
-/* Finds the points of all bodies: sets bodies, skinned, noun and point_count. */
-sinew_status sinew_cache_points_open(sinew_cache *cache, const sinew_cache_def *def, sinew_error *error);
+/* Finds the points of all bodies, also anew: sets bodies, skinned, noun and point_count. */
+sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error);
 /* q and v as the world is now. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);
 sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);

@@ -110,6 +110,13 @@ static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
+static sinew_status obj_reshape(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_cache_shape_free(cache, &own->shape);
+    return sinew_cache_shape_make(cache, &own->shape, error);
+}
+
 static sinew_status obj_sync(sinew_cache *cache, sinew_error *error)
 {
     return sinew_cache_sync_sequence(cache, "obj", error);
@@ -133,6 +140,7 @@ const sinew_cache_ops sinew_cache_obj = {
     .own_size = sizeof(own_part),
     .open = obj_open,
     .frame = obj_frame,
+    .reshape = obj_reshape,
     .sync = obj_sync,
     .close = obj_close,
     .drop = obj_drop,

@@ -25,15 +25,18 @@ static void number_as_particles(sinew_cache *cache)
             cache->bodies[i].first_point = sinew_body_first_particle(cache->world, cache->bodies[i].body);
 }
 
-sinew_status sinew_cache_points_open(sinew_cache *cache, const sinew_cache_def *def, sinew_error *error)
+sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
 {
-    cache->body_count = sinew_world_body_count(def->world);
+    cache->particle_count = sinew_world_particle_count(cache->world);
+    cache->shape_version = sinew_world_shape_version(cache->world);
+    cache->body_count = sinew_world_body_count(cache->world);
+    sinew_release(&cache->allocator, cache->bodies);
     cache->bodies = sinew_allocate(&cache->allocator, (size_t)cache->body_count, sizeof *cache->bodies);
     if (!cache->bodies)
         return sinew_fail_memory(error, "the bodies of a cache");
     int64_t count = 0;
     for (int32_t i = 0; i < cache->body_count; i++) {
-        cache->bodies[i] = look_at(def->world, i, def->bodies || cache->ops->bodies, count);
+        cache->bodies[i] = look_at(cache->world, i, cache->whole_bodies, count);
         cache->skinned = cache->skinned || cache->bodies[i].skin;
         count += cache->bodies[i].point_count;
         if (count > INT32_MAX / 8)

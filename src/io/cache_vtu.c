@@ -5,8 +5,8 @@
  * All points, all cells (VTK types 10 tetra, 5 triangle, 3 line; of a skin its faces: 5 triangle, 9 quad, 7 polygon),
  * point data "velocity" and fields of particles, cell data "body" and fields of tets with "material", the energy that
  * they are of. Arrays are raw appended data behind 64-bit sizes: what ParaView writes itself, exact and small; numbers
- * that are infinite or not known are IEEE's, for which ParaView has a colour of their own. The cells do not change, so
- * their arrays are laid out once. Format: VTK file formats, kitware.github.io, "XML file formats".
+ * that are infinite or not known are IEEE's, for which ParaView has a colour of their own. Arrays of cells are laid
+ * out anew only where bodies tear. Format: VTK file formats, kitware.github.io, "XML file formats".
  *
  * Known limits: fewer than 2^31 vertex indices over all cells (their arrays are Int32). Points and faces of a skin have
  * no values in fields: force belongs to particles, stress to tets.
@@ -203,6 +203,28 @@ static const char *byte_order(void)
 {
     const uint16_t one = 1;
     return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
+}
+
+static void free_cells(const sinew_cache *cache, own_part *own)
+{
+    sinew_release(&cache->allocator, own->connectivity);
+    sinew_release(&cache->allocator, own->offsets);
+    sinew_release(&cache->allocator, own->types);
+    sinew_release(&cache->allocator, own->body);
+    sinew_cache_fields_free(cache, &own->fields);
+    sinew_release(&cache->allocator, own->tet_cells);
+    sinew_release(&cache->allocator, own->material);
+    for (int f = 0; f < SINEW_FIELD_COUNT; f++)
+        sinew_release(&cache->allocator, own->values[f]);
+}
+
+static sinew_status vtu_reshape(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    free_cells(cache, own);
+    *own = (own_part){.pvd = own->pvd};
+    const sinew_status status = make_cells(cache, own, error);
+    return status == SINEW_OK ? make_fields(cache, own, error) : status;
 }
 
 static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
@@ -418,15 +440,7 @@ static void vtu_drop(sinew_cache *cache)
 {
     own_part *own = cache->own;
     sinew_writer_abandon(&own->pvd);
-    sinew_release(&cache->allocator, own->connectivity);
-    sinew_release(&cache->allocator, own->offsets);
-    sinew_release(&cache->allocator, own->types);
-    sinew_release(&cache->allocator, own->body);
-    sinew_cache_fields_free(cache, &own->fields);
-    sinew_release(&cache->allocator, own->tet_cells);
-    sinew_release(&cache->allocator, own->material);
-    for (int f = 0; f < SINEW_FIELD_COUNT; f++)
-        sinew_release(&cache->allocator, own->values[f]);
+    free_cells(cache, own);
 }
 
 const sinew_cache_ops sinew_cache_vtu = {
@@ -434,6 +448,7 @@ const sinew_cache_ops sinew_cache_vtu = {
     .own_size = sizeof(own_part),
     .open = vtu_open,
     .frame = vtu_frame,
+    .reshape = vtu_reshape,
     .sync = vtu_sync,
     .close = vtu_close,
     .drop = vtu_drop,

@@ -294,6 +294,22 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
     return good;
 }
 
+/* Tearing; none without the key. Comes last: it looks at the energies. */
+static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body body)
+{
+    if (!node)
+        return true;
+    const sinew_node *strain = sinew_node_get(node, "strain"), *by = sinew_node_get(node, "by");
+    const sinew_node *most = sinew_node_get(node, "most");
+    sinew_tear_def def = sinew_default_tear_def();
+    def.body = body;
+    def.limit = strain ? (sinew_real)sinew_node_number(strain) : def.limit;
+    def.split = !by || strcmp(sinew_node_text(by), "split") == 0;
+    def.most = most ? sinew_node_integer(most) : def.most;
+    return sinew_body_set_tear(reader->scene->world, &def, reader->error) == SINEW_OK ||
+           sinew_tree_blame(&reader->tree, node);
+}
+
 /* ---- Body ----------------------------------------------------------------------------------- */
 
 static bool check_name(sinew_reader *reader, const sinew_node *name)
@@ -344,5 +360,6 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
         good = read_pin(reader, entry, body);
     for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_load(reader, entry, body);
-    return good && (!forces || read_forces(reader, forces, body));
+    return good && (!forces || read_forces(reader, forces, body)) &&
+           read_tear(reader, sinew_node_get(node, "tear"), body);
 }

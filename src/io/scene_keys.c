@@ -226,11 +226,22 @@ static const sinew_field fill_fields[] = {
 };
 static const sinew_shape fill_shape = {.name = "fill", .fields = fill_fields, .field_count = COUNT(fill_fields)};
 
+static const sinew_field directors_fields[] = {
+    {"offset", NUMBER, .meaning = "of the points from their edges; a quarter of the mean edge unless given",
+     .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true},
+    {"toward", VECTOR, .meaning = "where those of ropes point, as far as they can"},
+};
+static const sinew_shape directors_shape = {
+    .name = "directors", .fields = directors_fields, .field_count = COUNT(directors_fields)};
+
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
     {"up", WORD, .meaning = up_meaning, .choices = up_words},
     {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
     {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
+    {"directors", BOOLEAN | OBJECT,
+     .meaning = "give every edge a point that carries its slope or frame, for shells and rods",
+     .shape = &directors_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
 static const sinew_shape mesh_shape = {.name = "mesh",
@@ -285,6 +296,15 @@ static const sinew_field force_fields[] = {
 static const sinew_shape force_shape = {
     .name = "force", .fields = force_fields, .field_count = COUNT(force_fields), .exactly_one = "force|total"};
 
+static const sinew_field tear_fields[] = {
+    {"strain", NUMBER, .meaning = "edges stretched by more tear; 0.5 unless given", .minimum = 0, .maximum = 1e6,
+     .open_minimum = true},
+    {"by", WORD, .meaning = "split: the mesh opens (unless given); remove: edges and the cells that have them go",
+     .choices = "split|remove"},
+    {"most", INTEGER, .meaning = "edges that tear in one step, the most stretched first; 16 unless given", .minimum = 1,
+     .maximum = largest_index},
+};
+static const sinew_shape tear_shape = {.name = "tear", .fields = tear_fields, .field_count = COUNT(tear_fields)};
 /* ---- Loads ---------------------------------------------------------------------------------- */
 
 static const sinew_field load_common[] = {
@@ -372,6 +392,7 @@ static const sinew_field body_fields[] = {
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
     {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
+    {"tear", OBJECT, .meaning = "tears where it is stretched too far", .shape = &tear_shape},
     {"loads", LIST, .meaning = "wind, traction, couples", .shape = &load_shape},
 };
 static const sinew_shape body_shape = {

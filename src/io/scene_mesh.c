@@ -18,6 +18,7 @@ struct generator {
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
     sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* the round ones */
+    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* ropes that turn */
 };
 
 static void take_integers(const sinew_node *node, const char *key, int32_t *values)
@@ -126,6 +127,18 @@ static sinew_mesh *make_rope(const generator *self, sinew_reader *reader, const 
     return sinew_mesh_rope(&def, reader->error);
 }
 
+static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, const sinew_node *node)
+{
+    sinew_coil_def def = sinew_default_coil_def();
+    def.allocator = reader->allocator;
+    take_number(node, "radius", &def.radius);
+    take_number(node, "pitch", &def.pitch);
+    take_number(node, "turns", &def.turns);
+    take_integer(node, "vertices", &def.vertices);
+    double count = def.vertices > 0 ? def.vertices : 24 * (double)def.turns;
+    return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
+}
+
 /* ---- The table ------------------------------------------------------------------------------ */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
@@ -193,6 +206,16 @@ static const sinew_field rope_fields[] = {
     {"from", VECTOR, .meaning = "one end; 0, 0, 0 unless given", .unit = "m"},
     {"to", VECTOR, .meaning = "other end; 1, 0, 0 unless given", .unit = "m"},
 };
+static const sinew_field coil_fields[] = {
+    {"radius", NUMBER, .meaning = "of the helix; 0.5 unless given", LENGTH},
+    {"pitch", NUMBER, .meaning = "along z, per turn; 0.2 unless given", .unit = "m", .minimum = -1e6, .maximum = 1e6},
+    {"turns", NUMBER, .meaning = "5 unless given", .minimum = 0, .maximum = 1e6, .open_minimum = true},
+    {"vertices", INTEGER, .meaning = "24 a turn unless given", .minimum = 2, .maximum = 1e7},
+};
+static const sinew_field ring_fields[] = {
+    {"radius", NUMBER, .meaning = "0.5 unless given", LENGTH},
+    {"vertices", INTEGER, .meaning = "24 unless given", .minimum = 3, .maximum = 1e7},
+};
 
 static const generator generators[] = {
     {"box", box_fields, COUNT(box_fields), make_box, NULL},
@@ -204,6 +227,8 @@ static const generator generators[] = {
     {"can", can_fields, COUNT(can_fields), make_round, sinew_mesh_can},
     {"cloth", cloth_fields, COUNT(cloth_fields), make_cloth, NULL},
     {"rope", rope_fields, COUNT(rope_fields), make_rope, NULL},
+    {"coil", coil_fields, COUNT(coil_fields), make_coiled, .coil = sinew_mesh_coil},
+    {"ring", ring_fields, COUNT(ring_fields), make_coiled, .coil = sinew_mesh_ring},
 };
 
 static const generator *generator_by_name(const char *name)
@@ -298,6 +323,20 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
     return body;
 }
 
+/* Takes over the mesh and gives back one with directors, or NULL. */
+static sinew_mesh *add_directors(sinew_reader *reader, const sinew_node *directors, sinew_mesh *mesh)
+{
+    sinew_real offset = 0, toward[3];
+    const bool aimed = sinew_node_get(directors, "toward") != NULL;
+    take_number(directors, "offset", &offset);
+    take_vector(directors, "toward", toward);
+    sinew_mesh *made = sinew_mesh_with_directors(mesh, (double)offset, aimed ? toward : NULL, reader->error);
+    if (!made)
+        sinew_tree_blame(&reader->tree, directors);
+    sinew_mesh_destroy(mesh);
+    return made;
+}
+
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
 {
     const sinew_node *node = sinew_node_get(body, "mesh"), *file = sinew_node_get(node, "file");
@@ -316,10 +355,11 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
     if (mesh && transform)
         mesh = transform_mesh(reader, transform, mesh);
     /* After the transform, so that a scale that differs from axis to axis does not reach the tets. */
-    const sinew_node *fill = sinew_node_get(node, "fill");
-    if (!mesh || !fill)
-        return mesh;
-    sinew_mesh *filled = fill_surface(reader, fill, mesh);
-    sinew_mesh_destroy(mesh);
-    return filled;
+    const sinew_node *fill = sinew_node_get(node, "fill"), *directors = sinew_node_get(node, "directors");
+    if (mesh && fill) {
+        sinew_mesh *filled = fill_surface(reader, fill, mesh);
+        sinew_mesh_destroy(mesh);
+        mesh = filled;
+    }
+    return mesh && directors && !json_is_false(directors->value) ? add_directors(reader, directors, mesh) : mesh;
 }

@@ -4,7 +4,8 @@
  *
  * In this order: near vertices become one; cells that name a vertex twice, are flat, or are there twice are dropped;
  * inverted tetrahedra are turned; triangles are made to agree with their neighbours, pieces that close up to face
- * outwards (positive enclosed volume), others as the greater part of them faces; vertices that no cell uses go.
+ * outwards (positive enclosed volume), others as the greater part of them faces; vertices that no cell uses go, and
+ * directors with them.
  * Fixing a fixed mesh changes nothing.
  *
  * Limits: every closed piece faces outwards by itself, also one that bounds a cavity. A surface with one side only
@@ -232,6 +233,7 @@ static sinew_status write_notes(const fixer *f, sinew_mesh *copy)
         {f->duplicate[2], "duplicate edges dropped"},
         {f->flipped, "triangles flipped"},
         {f->twisted, "edges at which the surface has one side only: left as they are"},
+        {f->mesh->director_count, "directors dropped: make them anew, as edges may have changed"},
         {f->unused, "unused vertices dropped"},
     };
     sinew_status status = SINEW_OK;

@@ -86,6 +86,7 @@ void sinew_mesh_destroy(sinew_mesh *mesh)
     sinew_release(&hooks, mesh->tets);
     sinew_release(&hooks, mesh->triangles);
     sinew_release(&hooks, mesh->edges);
+    sinew_release(&hooks, mesh->directors);
     sinew_release(&hooks, mesh->fractions);
     sinew_release(&hooks, mesh->notes);
     sinew_release(&hooks, mesh);
@@ -143,6 +144,58 @@ sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fracti
     return SINEW_OK;
 }
 
+/* used[v]: a cell or an earlier director has the vertex. */
+static sinew_status check_director(const int32_t *director, int32_t number, uint8_t *used, sinew_error *error)
+{
+    const int32_t p = director[2];
+    if (director[0] == director[1] || director[0] == p || director[1] == p)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "mesh: director %d is (%d, %d, %d); its edge and its point need three different vertices",
+                          number, director[0], director[1], p);
+    if (used[p])
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "mesh: director %d has the point %d, which a cell or another director uses; give it a vertex "
+                          "of its own",
+                          number, p);
+    used[p] = 1;
+    return SINEW_OK;
+}
+
+static sinew_status check_directors(const sinew_mesh *mesh, const int32_t *directors, int32_t count, sinew_error *error)
+{
+    if (!count_fits(count, "directors", error))
+        return SINEW_ERROR_DATA;
+    if (count == 0)
+        return SINEW_OK;
+    sinew_elements lists[3];
+    sinew_status status = validate_cells("director", directors, count, 3, mesh->vertex_count, error);
+    uint8_t *used = sinew_allocate_zero(&mesh->allocator, (size_t)mesh->vertex_count, 1);
+    if (!used)
+        return sinew_fail_memory(error, "the directors of a mesh");
+    sinew_mesh_elements(mesh, lists);
+    for (int l = 0; l < 3; l++)
+        for (size_t i = 0; i < (size_t)lists[l].count * (size_t)lists[l].size; i++)
+            used[lists[l].vertices[i]] = 1;
+    for (int32_t i = 0; i < count && status == SINEW_OK; i++)
+        status = check_director(directors + 3 * (size_t)i, i, used, error);
+    sinew_release(&mesh->allocator, used);
+    return status;
+}
+
+sinew_status sinew_mesh_set_directors(sinew_mesh *mesh, const int32_t *directors, int32_t count, sinew_error *error)
+{
+    if (count == 0)
+        return SINEW_OK;
+    int32_t *own = sinew_allocate(&mesh->allocator, 3 * (size_t)count, sizeof *own);
+    if (!own)
+        return sinew_fail_memory(error, "the directors of a mesh");
+    memcpy(own, directors, 3 * (size_t)count * sizeof *own);
+    sinew_release(&mesh->allocator, mesh->directors);
+    mesh->directors = own;
+    mesh->director_count = count;
+    return SINEW_OK;
+}
+
 sinew_mesh_def sinew_default_mesh_def(void)
 {
     return (sinew_mesh_def){.cookie = SINEW_COOKIE_MESH};
@@ -152,7 +205,8 @@ sinew_mesh_def sinew_default_mesh_def(void)
 static bool arrays_present(const sinew_mesh_def *def)
 {
     return (def->vertex_count <= 0 || def->positions) && (def->tet_count <= 0 || def->tets) &&
-           (def->triangle_count <= 0 || def->triangles) && (def->edge_count <= 0 || def->edges);
+           (def->triangle_count <= 0 || def->triangles) && (def->edge_count <= 0 || def->edges) &&
+           (def->director_count <= 0 || def->directors);
 }
 
 static void copy_array(void *to, const void *from, size_t count, size_t size)
@@ -181,11 +235,30 @@ sinew_mesh *sinew_mesh_create(const sinew_mesh_def *def, sinew_error *error)
     copy_array(mesh->triangles, def->triangles, 3 * (size_t)def->triangle_count, sizeof *mesh->triangles);
     copy_array(mesh->edges, def->edges, 2 * (size_t)def->edge_count, sizeof *mesh->edges);
     if (sinew_mesh_validate(mesh, error) != SINEW_OK ||
-        sinew_mesh_set_fractions(mesh, def->fractions, error) != SINEW_OK) {
+        sinew_mesh_set_fractions(mesh, def->fractions, error) != SINEW_OK ||
+        check_directors(mesh, def->directors, def->director_count, error) != SINEW_OK ||
+        sinew_mesh_set_directors(mesh, def->directors, def->director_count, error) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
         return NULL;
     }
     return mesh;
+}
+
+sinew_mesh_def sinew_mesh_get_def(const sinew_mesh *mesh)
+{
+    return (sinew_mesh_def){.cookie = SINEW_COOKIE_MESH,
+                            .allocator = mesh->allocator,
+                            .vertex_count = mesh->vertex_count,
+                            .positions = mesh->positions,
+                            .tet_count = mesh->tet_count,
+                            .tets = mesh->tets,
+                            .triangle_count = mesh->triangle_count,
+                            .triangles = mesh->triangles,
+                            .edge_count = mesh->edge_count,
+                            .edges = mesh->edges,
+                            .fractions = mesh->fractions,
+                            .director_count = mesh->director_count,
+                            .directors = mesh->directors};
 }
 
 sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions, sinew_error *error)
@@ -195,17 +268,8 @@ sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions
         sinew_fail(error, SINEW_ERROR_USAGE, "mesh: a moved copy needs a mesh and positions");
         return NULL;
     }
-    sinew_mesh_def def = sinew_default_mesh_def();
-    def.allocator = mesh->allocator;
-    def.vertex_count = mesh->vertex_count;
+    sinew_mesh_def def = sinew_mesh_get_def(mesh);
     def.positions = positions;
-    def.tet_count = mesh->tet_count;
-    def.tets = mesh->tets;
-    def.triangle_count = mesh->triangle_count;
-    def.triangles = mesh->triangles;
-    def.edge_count = mesh->edge_count;
-    def.edges = mesh->edges;
-    def.fractions = mesh->fractions;
     return sinew_mesh_create(&def, error);
 }
 
@@ -261,6 +325,11 @@ int32_t sinew_mesh_edge_count(const sinew_mesh *mesh)
     return SINEW_ASSERT(mesh) ? mesh->edge_count : 0;
 }
 
+int32_t sinew_mesh_director_count(const sinew_mesh *mesh)
+{
+    return SINEW_ASSERT(mesh) ? mesh->director_count : 0;
+}
+
 const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh)
 {
     return SINEW_ASSERT(mesh) ? mesh->positions : NULL;
@@ -284,4 +353,9 @@ const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh)
 const int32_t *sinew_mesh_edges(const sinew_mesh *mesh)
 {
     return SINEW_ASSERT(mesh) ? mesh->edges : NULL;
+}
+
+const int32_t *sinew_mesh_directors(const sinew_mesh *mesh)
+{
+    return SINEW_ASSERT(mesh) ? mesh->directors : NULL;
 }

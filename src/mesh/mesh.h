@@ -17,10 +17,12 @@ struct sinew_mesh {
     int32_t tet_count;
     int32_t triangle_count;
     int32_t edge_count;
+    int32_t director_count;
     sinew_real *positions; /* [3 * vertex_count] m */
     int32_t *tets;         /* [4 * tet_count] */
     int32_t *triangles;    /* [3 * triangle_count] */
     int32_t *edges;        /* [2 * edge_count] */
+    int32_t *directors;    /* [3 * director_count] a b p (director.h); NULL: none */
     sinew_real *fractions; /* [tet_count] in (0, 1]; NULL: all of every tet */
     char *notes;           /* lines separated by '\n'; NULL when there are none */
     size_t notes_length;   /* without the final 0 */
@@ -34,6 +36,13 @@ sinew_mesh *sinew_mesh_allocate(const sinew_allocator *allocator, int64_t vertex
 /* Gives the mesh fractions of its own, a copy of [tet_count], which are to be in (0, 1]; NULL: none. On failure the
  * mesh is as it was. */
 sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fractions, sinew_error *error);
+
+/* Gives the mesh directors of its own, a copy of [3 * count] that sinew_mesh_create has checked in another mesh of the
+ * same vertices. On failure the mesh is as it was. */
+sinew_status sinew_mesh_set_directors(sinew_mesh *mesh, const int32_t *directors, int32_t count, sinew_error *error);
+
+/* A def of the mesh's own arrays, for a copy that differs in some of them. */
+sinew_mesh_def sinew_mesh_get_def(const sinew_mesh *mesh);
 
 /* Refuses indices out of range and non-finite positions, by element number. */
 sinew_status sinew_mesh_validate(const sinew_mesh *mesh, sinew_error *error);

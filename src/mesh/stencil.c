@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "mesh/director.h"
 #include "mesh/facets.h"
 #include "mesh/mesh.h"
 
@@ -278,16 +279,23 @@ static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_me
 
 /* ---- Table ------------------------------------------------------------------------------------- */
 
+static const int8_t whole[1][4] = {{0, 1, 2, 3}}, hinge_parts[2][4] = {{0, 1, 2}, {0, 1, 3}};
+#define ONE_PART(size) .part_count = 1, .part_size = (size), .parts = whole
+
 static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
-    [SINEW_STENCIL_TET] = {"tet", "tets", 4, .fans = true, .find = find_tets},
-    [SINEW_STENCIL_EDGE] = {"edge", "edges", 2, .find = find_edges},
+    [SINEW_STENCIL_TET] = {"tet", "tets", 4, .fans = true, .find = find_tets, ONE_PART(4)},
+    [SINEW_STENCIL_EDGE] = {"edge", "edges", 2, .find = find_edges, ONE_PART(2)},
     [SINEW_STENCIL_VERTEX] = {"vertex", "vertices", 1, .takes = SINEW_TAKES_TARGET, .find = find_vertices},
     [SINEW_STENCIL_PAIR] = {"pair of points", "pairs of points", 8, .takes = SINEW_TAKES_WEIGHTS | SINEW_TAKES_NORMAL,
                             .couples = true, .transient = true},
-    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .find = find_triangles},
-    [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges},
+    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .sheet = true, .find = find_triangles, ONE_PART(3)},
+    [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges, .part_count = 2, .part_size = 3,
+                             .parts = hinge_parts},
     [SINEW_STENCIL_RING] = {"ring", "rings", SINEW_STENCIL_MAX, .padded = true, .find = find_rings},
-    [SINEW_STENCIL_WHEEL] = {"wheel", "wheels", SINEW_STENCIL_MAX, .padded = true, .find = find_wheels},
+    [SINEW_STENCIL_WHEEL] = {"wheel", "wheels", SINEW_STENCIL_MAX, .padded = true, .find = find_wheels, .part_size = 3},
+    [SINEW_STENCIL_SHELL] = {"shell", "shells", 6, .find = sinew_find_shells},
+    [SINEW_STENCIL_ROD] = {"rod", "rods", 5, .find = sinew_find_rods},
+    [SINEW_STENCIL_DIRECTOR] = {"director", "directors", 3, .find = sinew_find_directors},
 };
 
 /* Rows of the program's own. The one table that grows while the process runs: a place is filled once, by whoever finds
@@ -333,4 +341,20 @@ int32_t sinew_stencil_size(const sinew_stencil_row *row, const int32_t *cell, in
     while (row->padded && size > 1 && cell[size - 1] == cell[0])
         size--;
     return size;
+}
+
+int32_t sinew_stencil_part(const sinew_stencil_row *row, const int32_t *element, int32_t n, int32_t part,
+                           int32_t vertices[4])
+{
+    const int32_t around = row->parts || row->part_size == 0 ? 0 : sinew_stencil_size(row, element, n) - 1;
+    if (part >= (row->parts ? row->part_count : around))
+        return 0;
+    if (!row->parts) {
+        vertices[0] = element[0];
+        vertices[1] = element[1 + part];
+        vertices[2] = element[1 + (part + 1) % around];
+    }
+    for (int32_t i = 0; row->parts && i < row->part_size; i++)
+        vertices[i] = element[row->parts[part][i]];
+    return row->part_size;
 }

@@ -54,6 +54,10 @@ static sinew_mesh *surface_allocate(const sinew_mesh *mesh, int64_t triangle_cou
         return NULL;
     memcpy(surface->positions, mesh->positions, 3 * (size_t)mesh->vertex_count * sizeof *mesh->positions);
     memcpy(surface->edges, mesh->edges, 2 * (size_t)mesh->edge_count * sizeof *mesh->edges);
+    if (sinew_mesh_set_directors(surface, mesh->directors, mesh->director_count, error) != SINEW_OK) {
+        sinew_mesh_destroy(surface);
+        surface = NULL;
+    }
     return surface;
 }
 

@@ -8,86 +8,13 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "objective/block_table.h"
 
 /* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
 
-/* Open-addressing table from (row, column) to the number of a local block of the current task. */
-typedef struct block_table {
-    size_t mask;
-    int64_t *keys;   /* row << 32 | column */
-    int32_t *locals; /* local block, valid while stamp is the task's */
-    int32_t *stamps;
-} block_table;
-
-/* All local blocks found so far. */
-typedef struct block_list {
-    int32_t count, capacity;
-    int64_t *keys; /* [capacity] row << 32 | column */
-} block_list;
-
-static size_t task_block_entries(const sinew_task *task)
-{
-    size_t n = (size_t)task->batch->ops->info.vertex_count;
-    return (size_t)task->chunk->group_count * (size_t)task->batch->width * (n * (n + 1) / 2);
-}
-
-static bool table_create(const sinew_allocator *allocator, const sinew_objective *o, int32_t task_count,
-                         block_table *table)
-{
-    size_t most = 16;
-    for (int32_t t = 0; t < task_count; t++) {
-        size_t entries = task_block_entries(&o->tasks[t]);
-        most = entries > most ? entries : most;
-    }
-    size_t size = 16;
-    while (size < 2 * most)
-        size *= 2;
-    table->mask = size - 1;
-    table->keys = sinew_allocate(allocator, size, sizeof *table->keys);
-    table->locals = sinew_allocate(allocator, size, sizeof *table->locals);
-    table->stamps = sinew_allocate(allocator, size, sizeof *table->stamps);
-    if (!table->keys || !table->locals || !table->stamps)
-        return false;
-    memset(table->stamps, 0xff, size * sizeof *table->stamps);
-    return true;
-}
-
-static void table_release(const sinew_allocator *allocator, block_table *table)
-{
-    sinew_release(allocator, table->keys);
-    sinew_release(allocator, table->locals);
-    sinew_release(allocator, table->stamps);
-}
-
-/* The local block of this task for key, made when it is new; -1 without memory. */
-static int32_t find_local(const sinew_allocator *allocator, block_table *table, block_list *list, int32_t task,
-                          int64_t key)
-{
-    size_t at = ((uint64_t)key * 0x9e3779b97f4a7c15u >> 20) & table->mask;
-    while (table->stamps[at] == task && table->keys[at] != key)
-        at = (at + 1) & table->mask;
-    if (table->stamps[at] == task)
-        return table->locals[at];
-    if (list->count == list->capacity) {
-        size_t capacity = 2 * (size_t)list->capacity + 1024;
-        int64_t *keys = capacity > INT32_MAX / 2 ? NULL
-                                                 : sinew_reallocate(allocator, list->keys, (size_t)list->count,
-                                                                    capacity, sizeof *list->keys);
-        if (!keys)
-            return -1;
-        list->keys = keys;
-        list->capacity = (int32_t)capacity;
-    }
-    table->stamps[at] = task;
-    table->keys[at] = key;
-    table->locals[at] = list->count;
-    list->keys[list->count] = key;
-    return list->count++;
-}
-
 /* Fills the map of one task. */
 static bool map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
-                     block_table *table, block_list *list)
+                     sinew_block_table *table, sinew_block_list *list)
 {
     const sinew_task *task = &o->tasks[t];
     const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
@@ -103,7 +30,7 @@ static bool map_task(const sinew_allocator *allocator, const sinew_objective *o,
                     int32_t entry = -1;
                     if (i >= 0 && j >= 0) {
                         int64_t row = i > j ? i : j, column = i > j ? j : i;
-                        int32_t local = find_local(allocator, table, list, t, row << 32 | column);
+                        int32_t local = sinew_block_table_find(allocator, table, list, t, row << 32 | column);
                         if (local < 0)
                             return false;
                         entry = 2 * local + (i < j);
@@ -113,17 +40,18 @@ static bool map_task(const sinew_allocator *allocator, const sinew_objective *o,
     return true;
 }
 
-static bool map_tasks(const sinew_objective *o, sinew_assembly *as, block_list *list)
+static bool map_tasks(const sinew_objective *o, sinew_assembly *as, sinew_block_list *list)
 {
     const sinew_allocator *allocator = &o->allocator;
-    block_table table = {0};
+    sinew_block_table table = {0};
     size_t total = 0;
     as->task_map = sinew_allocate(allocator, (size_t)as->task_count, sizeof *as->task_map);
     as->task_local = sinew_allocate(allocator, (size_t)as->task_count + 1, sizeof *as->task_local);
-    bool good = as->task_map && as->task_local && table_create(allocator, o, as->task_count, &table);
+    bool good = as->task_map && as->task_local &&
+                sinew_block_table_create(allocator, sinew_task_entries_most(o, as->task_count), &table);
     for (int32_t t = 0; good && t < as->task_count; t++) {
         as->task_map[t] = total;
-        total += task_block_entries(&o->tasks[t]);
+        total += sinew_task_entries(&o->tasks[t]);
     }
     if (good)
         as->map = sinew_allocate(allocator, total, sizeof *as->map);
@@ -134,7 +62,7 @@ static bool map_tasks(const sinew_objective *o, sinew_assembly *as, block_list *
     }
     if (good)
         as->task_local[as->task_count] = as->local_count = list->count;
-    table_release(allocator, &table);
+    sinew_block_table_release(allocator, &table);
     return good;
 }
 
@@ -172,7 +100,7 @@ static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entri
     as->first_local[block] = used;
 }
 
-static bool build_pattern(const sinew_objective *o, sinew_assembly *as, const block_list *list)
+static bool build_pattern(const sinew_objective *o, sinew_assembly *as, const sinew_block_list *list)
 {
     const sinew_allocator *allocator = &o->allocator;
     const size_t n = (size_t)as->free_count, total = (size_t)list->count + n;
@@ -229,7 +157,7 @@ sinew_assembly *sinew_assembly_create(const sinew_objective *o, int32_t task_cou
                                       sinew_error *error)
 {
     sinew_assembly *as = sinew_allocate_zero(&o->allocator, 1, sizeof *as);
-    block_list list = {0};
+    sinew_block_list list = {0};
     if (as)
         as->task_count = task_count;
     bool good = as && number_particles(o, as, order) && map_tasks(o, as, &list) && build_pattern(o, as, &list);
@@ -271,7 +199,7 @@ static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t,
 {
     const size_t W = (size_t)o->tasks[t].batch->width;
     const int32_t *map = as->map + as->task_map[t];
-    size_t entries = task_block_entries(&o->tasks[t]);
+    size_t entries = sinew_task_entries(&o->tasks[t]);
     memset(as->local_values + 9 * (size_t)as->task_local[t], 0,
            9 * (size_t)(as->task_local[t + 1] - as->task_local[t]) * sizeof *as->local_values);
     for (size_t e = 0; e < entries; e++) {

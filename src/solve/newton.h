@@ -52,6 +52,7 @@ struct sinew_newton {
     int32_t inner_most;                     /* at most, when inner is 0 */
     double inner_tolerance;                 /* loosest, when inner is 0 */
     double omega;                           /* of Gauss-Seidel sweeps */
+    int32_t aggregate;                      /* cg: particles of an aggregate of its coarse preconditioner; 0: none */
     double shift;                           /* of the last rescue, in units of the mean stiffness */
 };
 

@@ -5,12 +5,14 @@
  */
 #include "linear/bicgstab.h"
 #include "linear/pcg.h"
+#include "solve/coarse.h"
 #include "solve/newton.h"
 
 /* Either has its own arrays; the other's stay NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
     sinew_block_inverse blocks; /* of pcg */
+    sinew_coarse coarse;        /* of pcg, where it is asked for */
     sinew_bicgstab bicgstab;
     double *diagonal; /* [particle_count][9] */
 } krylov;
@@ -36,6 +38,7 @@ static void release(sinew_solve *s, sinew_newton *n)
         return;
     sinew_pcg_destroy(allocator, &k->pcg);
     sinew_block_inverse_destroy(allocator, &k->blocks);
+    sinew_coarse_destroy(&k->coarse);
     sinew_bicgstab_destroy(allocator, &k->bicgstab);
     sinew_release(allocator, k->diagonal);
     sinew_release(allocator, k);
@@ -74,19 +77,25 @@ static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
 
 static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
-    const sinew_objective *o = s->objective;
+    sinew_objective *o = s->objective;
     krylov *k = prepare_common(s, n, error);
     if (!k)
         return SINEW_ERROR_MEMORY;
-    const sinew_status status =
+    sinew_status status =
         sinew_block_inverse_create(&o->allocator, &k->blocks, o->particle_count, o->thread_count, error);
+    if (status == SINEW_OK && n->aggregate > 0)
+        status = sinew_coarse_create(&k->coarse, o, n->aggregate, error);
     return status == SINEW_OK ? sinew_pcg_create(&o->allocator, &k->pcg, o->particle_count, o->thread_count, error)
                               : status;
 }
 
-static void apply_blocks(void *context, const sinew_real *r, sinew_real *z)
+/* z = B^-1 r + P A^-1 P^T r: blocks for what is short, aggregates for what is long (coarse.h). */
+static void precondition(void *context, const sinew_real *r, sinew_real *z)
 {
-    sinew_block_inverse_apply(context, r, z);
+    krylov *k = context;
+    sinew_block_inverse_apply(&k->blocks, r, z);
+    if (k->coarse.ready)
+        sinew_coarse_solve(&k->coarse, 1, r, true, z);
 }
 
 static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
@@ -94,8 +103,8 @@ static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
     krylov *k = n->memory;
     set_right(s, n);
     const sinew_pcg_result result =
-        sinew_pcg_solve(&k->pcg, (sinew_linear_map){multiply, s->objective},
-                        (sinew_linear_map){apply_blocks, &k->blocks}, n->trial, n->d, tolerance, sinew_newton_inner(n));
+        sinew_pcg_solve(&k->pcg, (sinew_linear_map){multiply, s->objective}, (sinew_linear_map){precondition, k},
+                        n->trial, n->d, tolerance, sinew_newton_inner(n));
     s->linear_iterations += result.iterations;
     return !result.indefinite;
 }
@@ -111,6 +120,8 @@ static sinew_newton_outcome solve_cg(sinew_solve *s, sinew_newton *n, bool proje
 {
     krylov *k = n->memory;
     linearise(s, n, project, &k->blocks);
+    if (n->aggregate > 0)
+        sinew_coarse_fill(&k->coarse, s->q);
     return run_cg(s, n, sinew_newton_forcing(s, n)) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_INDEFINITE;
 }
 

@@ -45,6 +45,12 @@
         .name = "neo_hookean", .unit = "", .choices = "combined|split|incompressible|root", .maximum = 3, .preset = 3, \
         .meaning = "root: sqrt(2 psi), zero at rest; of the thesis, for soft rubber: (4.32), (4.34, 4.35), det F = 1"  \
     }
+/* The coarse space (coarse.h). */
+#define SINEW_AGGREGATE_PARAMETER                                                                                      \
+    {                                                                                                                  \
+        .name = "aggregate", .unit = "", .minimum = 4, .maximum = 1e6, .preset = 100,                                  \
+        .meaning = "coarse: particles that move together; fewer: fewer iterations, and a larger system"                \
+    }
 #define SINEW_RELAXATION_PARAMETER                                                                                     \
     {                                                                                                                  \
         .name = "relaxation", .unit = "", .minimum = 0, .maximum = 2, .preset = 1, .open_minimum = true,               \

@@ -20,6 +20,7 @@
 #include "base/reduce.h"
 #include "solve/line_search.h"
 #include "solve/newton.h"
+#include "solve/shared_parameters.h"
 
 enum {
     LINEAR,
@@ -29,6 +30,8 @@ enum {
     CG_TOLERANCE,
     INNER,
     OMEGA,
+    PRECONDITIONER,
+    AGGREGATE,
     PARAMETER_COUNT
 };
 enum {
@@ -91,6 +94,13 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                .open_minimum = true,
                .open_maximum = true,
                .meaning = "gs: relaxation; above 1 goes further with each row, faster or less stable"},
+    [PRECONDITIONER] = {.name = "preconditioner",
+                        .unit = "",
+                        .choices = "blocks|coarse",
+                        .maximum = 1,
+                        .preset = 0,
+                        .meaning = "cg: the diagonal blocks, or also a small system over aggregates of particles"},
+    [AGGREGATE] = SINEW_AGGREGATE_PARAMETER,
 };
 
 double sinew_newton_forcing(const sinew_solve *s, const sinew_newton *n)
@@ -120,6 +130,8 @@ static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
     n->inner_most = (int32_t)s->def.parameters[CG_ITERATIONS];
     n->inner_tolerance = (double)s->def.parameters[CG_TOLERANCE];
     n->omega = (double)s->def.parameters[OMEGA];
+    if (n->linear == &sinew_newton_cg && s->def.parameters[PRECONDITIONER] > 0)
+        n->aggregate = (int32_t)s->def.parameters[AGGREGATE];
     n->d = sinew_allocate_zero(&o->allocator, size, sizeof *n->d);
     n->trial = sinew_allocate_zero(&o->allocator, size, sizeof *n->trial);
     n->trial_gradient = sinew_allocate_zero(&o->allocator, size, sizeof *n->trial_gradient);
@@ -134,7 +146,7 @@ static sinew_status newton_refresh(sinew_solve *s, uint32_t changed, sinew_error
     n->linearised = false;
     /* Directions are zero at pins, also at those that were free before. */
     memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
-    if (!n->linear->assembled || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
+    if (!(n->linear->assembled || n->aggregate > 0) || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
         return SINEW_OK;
     n->linear->release(s, n);
     return n->linear->prepare(s, n, error);

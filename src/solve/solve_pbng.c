@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "solve/coarse.h"
 #include "solve/rigid.h"
 #include "solve/shared_parameters.h"
 #include "solve/solver.h"
@@ -42,6 +43,7 @@ enum {
     SYMMETRIC,
     COARSE,
     START,
+    AGGREGATE,
     PARAMETER_COUNT
 };
 
@@ -52,8 +54,19 @@ typedef enum acceleration {
     CHEBYSHEV
 } acceleration;
 
+/* The coarse step: none, rigid motions of free pieces after a sweep, and also affine ones of aggregates before it. */
+typedef enum coarse_kind {
+    NO_COARSE,
+    RIGID,
+    AGGREGATES
+} coarse_kind;
+
 /* Part of the movement of the sweep before: chebyshev leaves a sweep alone that moves by less. 0.1 to 0.3 do alike. */
 #define QUICK 0.2
+
+enum {
+    HALVINGS = 6 /* of a coarse correction that does not lower the objective */
+};
 
 #define FACTOR_PARAMETER(word, text)                                                                                   \
     {                                                                                                                  \
@@ -86,11 +99,13 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
     [COARSE] = {.name = "coarse",
                 .unit = "",
-                .choices = "none|rigid",
-                .maximum = 1,
-                .preset = 1,
-                .meaning = "rigid: after each sweep free pieces move as a whole to where g is lowest; keeps momentum"},
+                .choices = "none|rigid|aggregates",
+                .maximum = AGGREGATES,
+                .preset = RIGID,
+                .meaning =
+                    "rigid: after each sweep free pieces move as a whole; aggregates: and before, parts of them"},
     [START] = SINEW_START_PARAMETER,
+    [AGGREGATE] = SINEW_AGGREGATE_PARAMETER,
 };
 
 typedef struct memory {
@@ -98,13 +113,16 @@ typedef struct memory {
     sinew_rigid rigid;
     acceleration kind;
     double omega, rho, gamma;
-    bool symmetric, coarse;
-    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
-    double weight;             /* chebyshev's w_l */
-    double movement;           /* m: norm of the last sweep's change, all nodes together */
-    int32_t streak;            /* sweeps since the acceleration started */
-    sinew_real *v;             /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as
-                                  they are without free pieces */
+    bool symmetric;
+    coarse_kind coarse;
+    sinew_coarse aggregates;
+    sinew_real *direction, *trial; /* [particle_count][4] of the correction by aggregates; NULL without */
+    sinew_real *last, *before;     /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
+    double weight;                 /* chebyshev's w_l */
+    double movement;               /* m: norm of the last sweep's change, all nodes together */
+    int32_t streak;                /* sweeps since the acceleration started */
+    sinew_real *v; /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as
+                      they are without free pieces */
 } memory;
 
 static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error)
@@ -115,6 +133,17 @@ static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error
         return status;
     m->v = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *m->v);
     return m->v ? SINEW_OK : sinew_fail_memory(error, "the solver");
+}
+
+static sinew_status prepare_aggregates(sinew_solve *s, memory *m, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    const size_t size = 4 * (size_t)o->particle_count;
+    m->direction = sinew_allocate_zero(&o->allocator, size, sizeof *m->direction);
+    m->trial = sinew_allocate_zero(&o->allocator, size, sizeof *m->trial);
+    if (!m->direction || !m->trial)
+        return sinew_fail_memory(error, "the solver");
+    return sinew_coarse_create(&m->aggregates, o, (int32_t)s->def.parameters[AGGREGATE], error);
 }
 
 static sinew_status prepare(sinew_solve *s, sinew_error *error)
@@ -129,14 +158,16 @@ static sinew_status prepare(sinew_solve *s, sinew_error *error)
     m->rho = (double)s->def.parameters[RHO];
     m->gamma = (double)s->def.parameters[GAMMA];
     m->symmetric = s->def.parameters[SYMMETRIC] > 0;
-    m->coarse = s->def.parameters[COARSE] > 0;
+    m->coarse = (coarse_kind)s->def.parameters[COARSE];
     if (m->kind == SOR || m->kind == CHEBYSHEV) {
         m->last = sinew_allocate_zero(&o->allocator, size, sizeof *m->last);
         m->before = sinew_allocate_zero(&o->allocator, size, sizeof *m->before);
         if (!m->last || !m->before)
             return sinew_fail_memory(error, "the solver");
     }
-    const sinew_status status = m->coarse ? prepare_pieces(s, m, error) : SINEW_OK;
+    sinew_status status = m->coarse ? prepare_pieces(s, m, error) : SINEW_OK;
+    if (status == SINEW_OK && m->coarse == AGGREGATES)
+        status = prepare_aggregates(s, m, error);
     if (status != SINEW_OK)
         return status;
     return sinew_visits_create(&m->visits, o, sinew_lanes(), s->def.parameters[HESSIAN] > 0, error);
@@ -150,6 +181,9 @@ static void release(sinew_solve *s)
     const sinew_allocator *allocator = &s->objective->allocator;
     sinew_visits_destroy(&m->visits);
     sinew_rigid_destroy(&m->rigid);
+    sinew_coarse_destroy(&m->aggregates);
+    sinew_release(allocator, m->direction);
+    sinew_release(allocator, m->trial);
     sinew_release(allocator, m->last);
     sinew_release(allocator, m->before);
     sinew_release(allocator, m->v);
@@ -163,7 +197,10 @@ static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error
     memory *m = s->memory;
     if (m->coarse && changed & (fixed | SINEW_CHANGED_TRANSIENT))
         sinew_rigid_refresh(&m->rigid, s->q, changed & fixed);
-    return changed & SINEW_CHANGED_TRANSIENT ? sinew_visits_refresh(&m->visits, error) : SINEW_OK;
+    if (!(changed & SINEW_CHANGED_TRANSIENT))
+        return SINEW_OK;
+    const sinew_status status = m->coarse == AGGREGATES ? sinew_coarse_refresh(&m->aggregates, error) : SINEW_OK;
+    return status == SINEW_OK ? sinew_visits_refresh(&m->visits, error) : status;
 }
 
 static void settle(sinew_solve *s)
@@ -181,7 +218,30 @@ static void begin(sinew_solve *s)
     sinew_solve_start(s, (int)s->def.parameters[START]);
     sinew_visits_begin(&m->visits);
     s->v_end = m->rigid.piece_count > 0 ? m->v : NULL;
+    if (m->coarse == AGGREGATES)
+        sinew_coarse_fill(&m->aggregates, s->q);
     settle(s);
+}
+
+/* Takes the correction by aggregates, or a part of it, if the objective falls. */
+static void correct(sinew_solve *s, const memory *m)
+{
+    sinew_objective *o = s->objective;
+    const int32_t n = o->particle_count, threads = o->thread_count;
+    if (!m->aggregates.ready)
+        return;
+    sinew_solve_evaluate(s);
+    sinew_coarse_solve((sinew_coarse *)&m->aggregates, -1, s->gradient, false, m->direction);
+    const double before = s->terms.inertia + s->terms.elastic, slope = sinew_dot(s->gradient, m->direction, n, threads);
+    double alpha = slope < 0 ? 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99) : 0;
+    for (int k = 0; slope < 0 && k <= HALVINGS; k++, alpha /= 2) {
+        sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, n, threads);
+        if (sinew_objective_value(o, m->trial, NULL) < before) {
+            memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
+            s->gradient_known = false;
+            return;
+        }
+    }
 }
 
 static void sweep(sinew_solve *s, const memory *m)
@@ -280,6 +340,7 @@ static void accelerated(sinew_solve *s, memory *m)
     const merit before = m->streak > 0 ? merit_of(s) : (merit){0};
     double a, b;
     memcpy(m->last, s->q, bytes);
+    correct(s, m);
     sweep(s, m);
     extrapolation(s, m, &a, &b);
     extrapolate(s, m, a, b);
@@ -298,6 +359,7 @@ static uint32_t iterate(sinew_solve *s)
     if (m->last) {
         accelerated(s, m);
     } else {
+        correct(s, m);
         sweep(s, m);
         move_pieces(s, m);
     }

@@ -18,7 +18,8 @@
     X(SINEW_SOLVER_XPBD, xpbd)                                                                                         \
     X(SINEW_SOLVER_PBD, pbd)                                                                                           \
     X(SINEW_SOLVER_XPBD_QS, xpbd_qs)                                                                                   \
-    X(SINEW_SOLVER_PBNG, pbng)
+    X(SINEW_SOLVER_PBNG, pbng)                                                                                         \
+    X(SINEW_SOLVER_MPBNG, mpbng)
 
 #define DECLARE(kind, name) extern const sinew_solver_ops sinew_solver_##name;
 #define ENTRY(kind, name)   [kind] = &sinew_solver_##name,

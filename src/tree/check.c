@@ -128,6 +128,8 @@ static sinew_status check_vertices(checker *c)
         sinew_elements lists[3];
         sinew_mesh_elements(mesh, lists);
         c->report->component_count = sinew_components(mesh->vertex_count, lists, 3, numbers);
+        for (int32_t i = 0; i < mesh->director_count; i++)
+            numbers[mesh->directors[3 * (size_t)i + 2]] = 0;
         for (int32_t v = 0; v < mesh->vertex_count; v++)
             if (numbers[v] < 0)
                 add_flaw(c, SINEW_FLAW_UNUSED_VERTEX, v, -1, 0);

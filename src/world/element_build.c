@@ -79,6 +79,12 @@ static void element_parameters(const sinew_energy_ops *ops, const sinew_energy_s
         parameters[p] = store->by_element >> p & 1 ? store->each[p][e] : store->parameters[p];
 }
 
+void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *parameters)
+{
+    const sinew_energy_record *record = origin;
+    element_parameters(record->batch->ops, &record->store, element, parameters);
+}
+
 /* data [data_count] of an element whose vertices the plan has put in the order of `particles`. */
 static sinew_status prepare_element(const sinew_world *world, const sinew_energy_ops *ops,
                                     const sinew_energy_store *store, int32_t e, const int32_t *particles,

@@ -15,6 +15,7 @@ typedef struct selection {
     const sinew_energy_store *old, *added; /* added: NULL for none */
     const int32_t *kept;                   /* [kept_count] numbers in the old store */
     int32_t kept_count, added_count;
+    const int32_t *particles; /* [kept_count][vertex_count] of those kept, in place of what they had; NULL: the same */
 } selection;
 
 /* Arrays of `size` bytes an element, of both stores one after the other, into the array at `slot`. */
@@ -122,6 +123,8 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
                                                  &to->rest, &to->rest_room));
     for (int32_t p = 0; good && p < info->parameter_count; p++)
         good = select_parameter(s, p, to);
+    if (good && s->particles)
+        memcpy(to->particles, s->particles, (size_t)s->kept_count * n * sizeof *to->particles);
     return good;
 }
 
@@ -187,7 +190,13 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
         kept[i] = i;
     if (status == SINEW_OK)
         status = take_selection(world, record,
-                                &(selection){allocator, &record->store, &added, kept, count, added.count}, error);
+                                &(selection){.allocator = allocator,
+                                             .old = &record->store,
+                                             .added = &added,
+                                             .kept = kept,
+                                             .kept_count = count,
+                                             .added_count = added.count},
+                                error);
     if (status == SINEW_OK && first)
         *first = count;
     sinew_energy_store_release(&added, allocator);
@@ -232,7 +241,20 @@ sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energ
     if (!kept)
         return sinew_fail_memory(error, "the elements of an energy");
     const int32_t left = list_kept(elements, count, all, kept);
-    status = take_selection(world, record, &(selection){&world->allocator, &record->store, NULL, kept, left, 0}, error);
+    status = take_selection(
+        world, record,
+        &(selection){.allocator = &world->allocator, .old = &record->store, .kept = kept, .kept_count = left}, error);
     sinew_release(&world->allocator, kept);
     return status;
+}
+
+sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *record, const int32_t *kept, int32_t count,
+                                   const int32_t *particles, sinew_error *error)
+{
+    const selection s = {.allocator = &world->allocator,
+                         .old = &record->store,
+                         .kept = kept,
+                         .kept_count = count,
+                         .particles = particles};
+    return take_selection(world, record, &s, error);
 }

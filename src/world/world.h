@@ -28,6 +28,7 @@ typedef struct sinew_body_record {
     sinew_skin *skin;
     int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
     sinew_real *skin_weights; /* [4 * its vertex_count] */
+    struct sinew_tear *tear;  /* where and how it tears (tear.h); NULL: it does not */
 } sinew_body_record;
 
 /* The elements of an energy, as its def said and as they were changed since: everything that its batch can be made
@@ -126,6 +127,7 @@ struct sinew_world {
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
+    char *signature;            /* as it was before the first tear, whose traces it must not show; NULL: untorn */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
     struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
@@ -217,6 +219,8 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
                                 sinew_error *error);
 /* All elements of an energy together, as the state is now. */
 sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
+/* parameters_of of a batch (energy/batch.h); origin: its record. */
+void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *parameters);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);
@@ -236,6 +240,10 @@ void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *recor
 /* The record of an energy that takes elements as the def describes them; NULL, with the reason, when it does not. */
 sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, sinew_energy energy,
                                                      const sinew_energy_def *def, sinew_error *error);
+/* Elements kept [count] of an energy in place of all, some of them more than once, on other particles
+ * [count][vertex_count]; everything else about them stays. */
+sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *record, const int32_t *kept, int32_t count,
+                                   const int32_t *particles, sinew_error *error);
 /* Refuses elements that are not there or come twice. */
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error);
@@ -260,6 +268,8 @@ void sinew_world_load(sinew_world *world, int64_t step);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
+/* Keeps the signature as it is, before a body tears for the first time; false without memory. */
+bool sinew_world_keep_signature(sinew_world *world);
 /* The text of a signature, "name=value" lines, against the world's own: SINEW_ERROR_DATA names what differs. */
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
 /* CRC-32 of the vertices of pins and of their motion. */

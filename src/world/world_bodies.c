@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mesh/topology.h"
+#include "world/tear.h"
 #include "world/world.h"
 
 /* ---- Def ------------------------------------------------------------------------------------- */
@@ -53,26 +54,59 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
     }
 }
 
+/* Part of a vertex's mass that its directors share: they need some mass to be moved, and as it lies beside the edge,
+ * only little of it leaves the centre of mass of the cells where it is. */
+#define DIRECTOR_SHARE 0.01
+
+/* Moves mass from the ends of every edge that has a director to its director point: the sum stays. */
+static sinew_status share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses, sinew_error *error)
+{
+    const int32_t *directors = sinew_mesh_directors(mesh), count = sinew_mesh_director_count(mesh);
+    const int32_t vertex_count = sinew_mesh_vertex_count(mesh);
+    double *part = sinew_allocate_zero(&world->allocator, (size_t)vertex_count, sizeof *part);
+    if (!part)
+        return sinew_fail_memory(error, "a body");
+    for (int32_t i = 0; i < 3 * count; i++)
+        part[directors[i]] += i % 3 < 2;
+    for (int32_t v = 0; v < vertex_count; v++)
+        part[v] = part[v] > 0 ? DIRECTOR_SHARE * masses[v] / part[v] : 0;
+    for (int32_t i = 0; i < 3 * count; i += 3)
+        for (int end = 0; end < 2; end++) {
+            masses[directors[i + end]] -= part[directors[i + end]];
+            masses[directors[i + 2]] += part[directors[i + end]];
+        }
+    sinew_release(&world->allocator, part);
+    return SINEW_OK;
+}
+
 /* masses [vertex_count]: every cell gives its vertices equal shares of what fills it */
-static sinew_status lump_masses(const sinew_body_def *def, double *masses, sinew_error *error)
+static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
     const sinew_real *fractions = sinew_mesh_fractions(def->mesh); /* of tets, which go before other cells */
-    int32_t count, n, vertex_count = sinew_mesh_vertex_count(def->mesh);
-    if (def->masses) {
-        for (int32_t i = 0; i < vertex_count; i++)
-            masses[i] = (double)def->masses[i];
-    } else {
-        mass_cells(def->mesh, &cells, &count, &n);
-        memset(masses, 0, (size_t)vertex_count * sizeof *masses);
-        for (int32_t e = 0; e < count; e++) {
-            const int32_t *cell = cells + (size_t)n * (size_t)e;
-            double share = (double)def->density * cell_size(sinew_mesh_positions(def->mesh), cell, n) / n;
-            share *= fractions ? (double)fractions[e] : 1;
-            for (int32_t a = 0; a < n; a++)
-                masses[cell[a]] += share;
-        }
+    int32_t count, n;
+    mass_cells(def->mesh, &cells, &count, &n);
+    memset(masses, 0, (size_t)sinew_mesh_vertex_count(def->mesh) * sizeof *masses);
+    for (int32_t e = 0; e < count; e++) {
+        const int32_t *cell = cells + (size_t)n * (size_t)e;
+        double share = (double)def->density * cell_size(sinew_mesh_positions(def->mesh), cell, n) / n;
+        share *= fractions ? (double)fractions[e] : 1;
+        for (int32_t a = 0; a < n; a++)
+            masses[cell[a]] += share;
     }
+}
+
+/* masses [vertex_count]: as given, or by the density */
+static sinew_status find_masses(const sinew_world *world, const sinew_body_def *def, double *masses, sinew_error *error)
+{
+    const int32_t vertex_count = sinew_mesh_vertex_count(def->mesh);
+    for (int32_t i = 0; def->masses && i < vertex_count; i++)
+        masses[i] = (double)def->masses[i];
+    if (!def->masses)
+        lump_masses(def, masses);
+    if (!def->masses && sinew_mesh_director_count(def->mesh) > 0 &&
+        share_masses(world, def->mesh, masses, error) != SINEW_OK)
+        return SINEW_ERROR_MEMORY;
     for (int32_t i = 0; i < vertex_count; i++) {
         if (isfinite(masses[i]) && masses[i] > 0)
             continue;
@@ -164,6 +198,8 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
     def.edge_count = sinew_mesh_edge_count(mesh);
     def.edges = sinew_mesh_edges(mesh);
     def.fractions = sinew_mesh_fractions(mesh);
+    def.director_count = sinew_mesh_director_count(mesh);
+    def.directors = sinew_mesh_directors(mesh);
     return sinew_mesh_create(&def, error);
 }
 
@@ -179,7 +215,7 @@ static sinew_status draft_body(const sinew_world *world, const sinew_body_def *d
     const bool good = d->masses && d->order && (d->name || !def->name);
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "a body");
     if (status == SINEW_OK)
-        status = lump_masses(def, d->masses, error);
+        status = find_masses(world, def, d->masses, error);
     if (status == SINEW_OK)
         status = sinew_hilbert_order(&world->allocator, sinew_mesh_positions(def->mesh), count, d->order, error);
     if (status == SINEW_OK) {
@@ -238,6 +274,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 {
     sinew_mesh_destroy(record->mesh);
     sinew_body_drop_skin(allocator, record);
+    sinew_tear_destroy(allocator, record->tear);
     sinew_release(allocator, record->name);
     *record = (sinew_body_record){.generation = record->generation};
 }

@@ -16,6 +16,7 @@
 
 #include "base/sections.h"
 #include "world/loads.h"
+#include "world/tear.h"
 
 /* ---- Values as text -------------------------------------------------------------------------- */
 
@@ -145,7 +146,11 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
         digest =
             sinew_checksum(digest, sinew_mesh_fractions(mesh), (size_t)sinew_mesh_tet_count(mesh) * sizeof(sinew_real));
     digest = sinew_checksum(digest, sinew_mesh_triangles(mesh), 3 * (size_t)sinew_mesh_triangle_count(mesh) * corner);
-    return sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    digest = sinew_checksum(digest, sinew_mesh_edges(mesh), 2 * (size_t)sinew_mesh_edge_count(mesh) * corner);
+    if (sinew_mesh_directors(mesh))
+        digest =
+            sinew_checksum(digest, sinew_mesh_directors(mesh), 3 * (size_t)sinew_mesh_director_count(mesh) * corner);
+    return digest;
 }
 
 static void put_body(signature *s, const sinew_world *world, int32_t index)
@@ -174,6 +179,9 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
         put_format(s, "skin", "%zu vertices (checksum %08" PRIx32 ")", points,
                    sinew_checksum(digest, body->skin_weights, 4 * points * sizeof *body->skin_weights));
     }
+    if (body->tear)
+        put_format(s, "tear", "%s above %g, %" PRId32 " a step", body->tear->def.split ? "splits" : "removes",
+                   (double)body->tear->def.limit, body->tear->def.most);
 }
 
 static void put_energy(signature *s, const sinew_world *world, int32_t index)
@@ -198,6 +206,48 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 
+/* Hands out the lines of a text. */
+static void put_lines(const char *text, sinew_signature_line *line, void *context)
+{
+    char name[TEXT_SIZE], value[TEXT_SIZE];
+    for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+        const size_t length = strcspn(at, "="), rest = strcspn(at + length + 1, "\n");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        snprintf(value, sizeof value, "%.*s", (int)rest, at + length + 1);
+        line(context, name, value);
+    }
+}
+
+/* A text that grows line by line; without `text` only its length is counted. */
+typedef struct line_sink {
+    char *text;
+    size_t length;
+} line_sink;
+
+static void keep_line(void *context, const char *name, const char *value)
+{
+    line_sink *sink = context;
+    const size_t length = strlen(name) + strlen(value) + 2;
+    if (sink->text)
+        snprintf(sink->text + sink->length, length + 1, "%s=%s\n", name, value);
+    sink->length += length;
+}
+
+bool sinew_world_keep_signature(sinew_world *world)
+{
+    line_sink sink = {0};
+    if (world->signature)
+        return true;
+    sinew_world_signature(world, keep_line, &sink);
+    sink.text = sinew_allocate(&world->allocator, sink.length + 1, 1);
+    if (!sink.text)
+        return false;
+    sink.length = 0;
+    sinew_world_signature(world, keep_line, &sink);
+    world->signature = sink.text;
+    return true;
+}
+
 /* Worlds that never had a load have the lines that they had before there were loads. */
 static void put_loads(signature *s, const sinew_world *world)
 {
@@ -217,6 +267,10 @@ static void put_loads(signature *s, const sinew_world *world)
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context)
 {
     signature s = {line, context, ""};
+    if (world->signature) {
+        put_lines(world->signature, line, context);
+        return;
+    }
     put_world(&s, world);
     put_solver(&s, &world->def.solver);
     put_format(&s, "bodies", "%" PRId32, world->body_count);

@@ -4,6 +4,7 @@
  *
  *     TIME   int64 steps taken, double time (s)
  *     BODY   one a body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
+ *     TEAR   one a body that tore: uint64 edges, copies, refusals; its log of int32 (tear.h)
  *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
  *     PINS   the same, one a pin
  *     SOLV   char[16] name of the solver, then what it remembers from step to step; absent where it remembers nothing
@@ -18,12 +19,13 @@
 #include <string.h>
 
 #include "base/sections.h"
-#include "world/world.h"
+#include "world/tear.h"
 
-static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE"};
+static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE", "TEAR"};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
-    SOLVER_NAME = 16
+    SOLVER_NAME = 16,
+    TEAR_HEAD = 3 * sizeof(int64_t) /* bytes before a body's log of tears */
 };
 
 /* ---- Save ------------------------------------------------------------------------------------ */
@@ -45,6 +47,15 @@ static void put_body(const sinew_world *world, int32_t index, sinew_section_writ
     for (int a = 0; at && a < 3; a++)
         for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
             memcpy(at, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
+    sinew_section_end(writer);
+}
+
+static void put_tear(const sinew_tear *tear, int32_t index, sinew_section_writer *writer)
+{
+    const int64_t head[3] = {tear->report.edges, tear->report.vertices, tear->report.refused};
+    sinew_section_begin(writer, "TEAR", true, (uint32_t)index);
+    sinew_section_put(writer, head, sizeof head);
+    sinew_section_put(writer, tear->log, tear->log_count * sizeof *tear->log);
     sinew_section_end(writer);
 }
 
@@ -128,8 +139,11 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
 {
     put_time(world, writer);
     for (int32_t i = 0; i < world->body_count; i++)
-        if (world->bodies[i].mesh)
+        if (world->bodies[i].mesh) {
             put_body(world, i, writer);
+            if (world->bodies[i].tear && world->bodies[i].tear->log_count > 0)
+                put_tear(world->bodies[i].tear, i, writer);
+        }
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
             put_guide(&world->energies[i].targets, "GOAL", i, writer);
@@ -212,12 +226,63 @@ static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
     return SINEW_OK;
 }
 
+/* The deeds of a body's tears in a state that the world has not seen yet, *count numbers, to be released by the caller;
+ * the state may lie at any address. NULL where there are none, or no memory: then *count is above 0. */
+static int32_t *new_deeds(const sinew_world *world, int32_t index, sinew_section_reader *reader, size_t *count)
+{
+    size_t size;
+    const sinew_tear *tear = world->bodies[index].tear;
+    const char *content = sinew_sections_find(reader, "TEAR", (uint32_t)index, &size);
+    const size_t done = tear ? tear->log_count : 0;
+    *count = content ? (size - TEAR_HEAD) / sizeof(int32_t) - done : 0;
+    int32_t *deeds = *count > 0 ? sinew_allocate(&world->allocator, *count, sizeof *deeds) : NULL;
+    if (deeds)
+        memcpy(deeds, content + TEAR_HEAD + done * sizeof *deeds, *count * sizeof *deeds);
+    return deeds;
+}
+
+/* Whether the tears of a state go on from those of the world: its log begins with the world's. *copies: vertices that
+ * the rest of it adds. */
+static sinew_status check_tear(const sinew_world *world, int32_t index, sinew_section_reader *reader, int64_t *copies,
+                               sinew_error *error)
+{
+    size_t size, more;
+    const char *content = sinew_sections_find(reader, "TEAR", (uint32_t)index, &size);
+    const sinew_body_record *body = &world->bodies[index];
+    const size_t done = body->tear ? body->tear->log_count : 0;
+    *copies = 0;
+    if (!content && done == 0)
+        return SINEW_OK;
+    if (content && !body->tear)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "body %d tears there, not in the world: build it the same way",
+                          (int)index);
+    if (content && (size < TEAR_HEAD || size % sizeof(int32_t) != 0))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the tears of body %d are cut off", (int)index);
+    if (!content || size - TEAR_HEAD < done * sizeof(int32_t) ||
+        memcmp(content + TEAR_HEAD, body->tear->log, done * sizeof(int32_t)) != 0)
+        return sinew_fail(error, SINEW_ERROR_FORMAT,
+                          "body %d is torn otherwise in the world, and tears do not heal: build it the same way",
+                          (int)index);
+    int32_t *deeds = new_deeds(world, index, reader, &more);
+    if (!deeds && more > 0)
+        return sinew_fail_memory(error, "the tears of a state");
+    const bool sound = sinew_tear_log_is_sound(body->mesh, deeds, more);
+    *copies = sinew_tear_log_copies(deeds, more);
+    sinew_release(&world->allocator, deeds);
+    return sound ? SINEW_OK
+                 : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the tears of body %d are none", (int)index);
+}
+
 static sinew_status check_body(const sinew_world *world, int32_t index, sinew_section_reader *reader,
                                sinew_error *error)
 {
     size_t size;
+    int64_t copies;
     const char *content = sinew_sections_find(reader, "BODY", (uint32_t)index, &size);
-    const size_t reals = 9 * (size_t)world->bodies[index].count;
+    const sinew_status status = check_tear(world, index, reader, &copies, error);
+    if (status != SINEW_OK)
+        return status;
+    const size_t reals = 9 * ((size_t)world->bodies[index].count + (size_t)copies);
     if (!content)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "has no body %d, the world has: build it the same way",
                           (int)index);
@@ -369,6 +434,27 @@ static void take_time(sinew_world *world, sinew_section_reader *reader)
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
 }
 
+/* Does the tears of a state that the world has not seen yet. */
+static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->body_count && status == SINEW_OK; i++) {
+        size_t count, size;
+        int64_t counts[3];
+        const char *head = world->bodies[i].mesh ? sinew_sections_find(reader, "TEAR", (uint32_t)i, &size) : NULL;
+        if (!head)
+            continue;
+        memcpy(counts, head, sizeof counts);
+        int32_t *deeds = new_deeds(world, i, reader, &count);
+        if (count > 0)
+            status = deeds ? sinew_tear_do(world, (sinew_body){i, world->bodies[i].generation}, deeds, count, error)
+                           : sinew_fail_memory(error, "the tears of a state");
+        sinew_release(&world->allocator, deeds);
+        world->bodies[i].tear->report = (sinew_tear_report){counts[0], counts[1], counts[2]};
+    }
+    return status;
+}
+
 /* Everything has been checked: nothing can fail from here on. */
 static void take_sections(sinew_world *world, sinew_section_reader *reader)
 {
@@ -425,6 +511,8 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     char *note;
     const char *text = sinew_sections_find(&reader, "NOTE", 0, &note_size);
     status = copy_note(world, text, note_size, &note, error);
+    if (status == SINEW_OK)
+        status = take_tears(world, &reader, error);
     if (status == SINEW_OK)
         status = take_solver(world, &reader, error);
     if (status != SINEW_OK) {

@@ -2,6 +2,7 @@
  *
  * world_step.c: one step, stage by stage:
  *
+ *     tear      edges that the last step stretched too far part
  *     targets   pins and anchors go to where they are at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "world/tear.h"
 #include "world/world_fields.h"
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
@@ -142,6 +144,16 @@ static bool show_all(sinew_world *world, bool all)
     return any;
 }
 
+/* Solvers that make elements of their own ask for the parameters of those that there are; records may move later. */
+static void show_parameters(sinew_world *world, bool show)
+{
+    for (int32_t i = 0; i < world->energy_count; i++)
+        if (world->energies[i].batch) {
+            world->energies[i].batch->parameters_of = show ? sinew_energy_parameters : NULL;
+            world->energies[i].batch->origin = show ? &world->energies[i] : NULL;
+        }
+}
+
 /* Preparation depends on the rest shape and on all elements, whoever is switched off, so that a loaded state goes on
  * with the same bits; then the solver sees who is. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
@@ -155,7 +167,9 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     if (changed) {
         if (anew)
             off |= show_all(world, true);
+        show_parameters(world, true);
         status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
+        show_parameters(world, false);
         if (anew)
             show_all(world, false);
     }
@@ -211,7 +225,8 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
     *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
-    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK ||
+    if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
+        sinew_world_prepare(world, &world->error) != SINEW_OK ||
         sinew_balance_prepare(world, &world->error) != SINEW_OK)
         return out->bits;
     sinew_solve *solve = &world->solve;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * coarse.h: a correction over aggregates of particles (objective/aggregates.h): what sweeps over nodes and conjugate
+ * gradients are slow at, waves as long as the body, a small system solves at once:
+ *
+ *     d = P A^-1 P^T r,     A = P^T H P (objective/galerkin.h),  A = L L^T (linear/cholesky.h)
+ *
+ * The aggregates depend on rest places, fixed elements and pins alone. The matrix is that of the objective where it was
+ * last filled: a correction with an old one is a worse direction, and never a wrong one, as whoever takes it looks at
+ * the objective.
+ */
+#ifndef SINEW_COARSE_H
+#define SINEW_COARSE_H
+
+#include "linear/cholesky.h"
+#include "objective/galerkin.h"
+
+/* Where a block of the Galerkin matrix is in the factor's. */
+typedef struct sinew_coarse_place {
+    int32_t row, pair; /* row: position of the aggregate */
+    bool transposed;
+} sinew_coarse_place;
+
+typedef struct sinew_coarse {
+    sinew_objective *objective;
+    sinew_coarse_space space;
+    sinew_galerkin galerkin;
+    int32_t *position;          /* [space.count] of each aggregate in the order of elimination */
+    int32_t *first_place;       /* [space.count + 1] */
+    sinew_coarse_place *places; /* of each column, the diagonal first, then rows ascending */
+    int32_t *column;            /* [SINEW_MODES * space.count + 1] the factor's pattern */
+    sinew_cholesky *factor;
+    double *right; /* [12 * space.count] by position */
+    bool ready;    /* there is a factor */
+} sinew_coarse;
+
+/* Aggregates of about `size` particles. Allocates; on failure too it is to be destroyed. */
+sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, sinew_error *error);
+void sinew_coarse_destroy(sinew_coarse *coarse); /* zeroed is fine */
+/* After transient elements have changed: aggregates stay, the matrix is laid out anew. Allocates. */
+sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
+
+/* The matrix at q, and its factor. False where it is not positive definite: then there is no correction. */
+bool sinew_coarse_fill(sinew_coarse *coarse, const sinew_real *q);
+/* z = s P A^-1 P^T r, or, with `add`, z += that; [particle_count][4], zero at pins. */
+void sinew_coarse_solve(sinew_coarse *coarse, double s, const sinew_real *r, bool add, sinew_real *z);
+
+#endif

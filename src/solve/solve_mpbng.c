@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solve_mpbng.c: multilayer PBNG (Chen et al. 2024, section 8.2): Gauss-Seidel over nodes, on several layers of a
+ * surface at once, which lets news travel across a cloth in few sweeps.
+ *
+ * Iteration l of k, l = 0, 1, ...:
+ *
+ *     scale the masses of coarse layers and the stiffness of bindings by kappa = sqrt(1 - l^2 / (k + r_pad)^2)
+ *     coarse_sweeps sweeps over the coarsest layer
+ *     one sweep over all the others, coloured together
+ *
+ * and after the last one fine_sweeps sweeps over the finest layer, without its bindings. The layers (layers.h) change
+ * the problem while kappa > 0; errors are measured on the world's own objective, which they may raise. Nothing is kept
+ * from step to step: coarse vertices begin where the vertices are that they stand for.
+ *
+ * Known limits: layers are made of surfaces. Tets, and springs without triangles, stay on the finest layer and are
+ * swept as pbng would, without acceleration.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solve/layers.h"
+#include "solve/shared_parameters.h"
+#include "solve/solver.h"
+#include "solve/visits.h"
+
+enum {
+    LEVELS,
+    R_PAD,
+    COARSE_SWEEPS,
+    FINE_SWEEPS,
+    BINDING,
+    START,
+    PARAMETER_COUNT
+};
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {
+    [LEVELS] = {.name = "levels",
+                .unit = "",
+                .minimum = 1,
+                .maximum = SINEW_LAYERS_MAX,
+                .preset = 4,
+                .meaning = "layers at most, the finest included; each has about a quarter of the vertices below"},
+    [R_PAD] = {.name = "r_pad",
+               .unit = "",
+               .minimum = 0,
+               .maximum = 1e6,
+               .preset = 0.05,
+               .open_minimum = true,
+               .meaning =
+                   "kappa = sqrt(1 - l^2 / (iterations + r_pad)^2); raising it leaves more of the layers at the end"},
+    [COARSE_SWEEPS] = {.name = "coarse_sweeps",
+                       .unit = "",
+                       .minimum = 0,
+                       .maximum = 1000,
+                       .preset = 5,
+                       .meaning = "sweeps over the coarsest layer in each iteration"},
+    [FINE_SWEEPS] = {.name = "fine_sweeps",
+                     .unit = "",
+                     .minimum = 0,
+                     .maximum = 1000,
+                     .preset = 7,
+                     .meaning = "sweeps over the finest layer after the last iteration"},
+    [BINDING] = {.name = "binding",
+                 .unit = "",
+                 .minimum = 0,
+                 .maximum = 1e6,
+                 .preset = 1,
+                 .meaning = "stiffness between layers, in multiples of that of the vertex; raising it binds closer"},
+    [START] = SINEW_START_PARAMETER,
+};
+
+/* Some of the particles of all layers move, all others are held. */
+typedef struct part {
+    sinew_objective objective; /* the layers', with pins of its own */
+    uint8_t *pinned;           /* [particles of all layers] */
+    sinew_visits visits;
+} part;
+
+typedef struct memory {
+    sinew_layers layers;
+    part coarsest, others; /* the first one is empty where there is one layer */
+    sinew_visits fine;     /* of the world itself */
+    int32_t iteration;
+} memory;
+
+/* ---- Prepare ----------------------------------------------------------------------------------------- */
+
+/* Particles first .. last - 1 move. */
+static sinew_status prepare_part(memory *m, part *p, int32_t first, int32_t last, sinew_error *error)
+{
+    const sinew_layers *l = &m->layers;
+    const int32_t all = l->first[l->count];
+    p->objective = l->objective;
+    p->pinned = sinew_allocate(&l->world->allocator, (size_t)all, 1);
+    if (!p->pinned)
+        return sinew_fail_memory(error, "the solver");
+    for (int32_t i = 0; i < all; i++)
+        p->pinned[i] = i < first || i >= last || l->pinned[i];
+    p->objective.pinned = p->pinned;
+    return sinew_visits_create(&p->visits, &p->objective, sinew_lanes(), false, error);
+}
+
+static sinew_status prepare(sinew_solve *s, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    const sinew_real *parameter = s->def.parameters;
+    memory *m = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *m);
+    if (!m)
+        return sinew_fail_memory(error, "the solver");
+    const sinew_layers *l = &m->layers;
+    sinew_status status =
+        sinew_layers_create(&m->layers, o, (int32_t)parameter[LEVELS], (double)parameter[BINDING], error);
+    if (status == SINEW_OK && l->count > 1)
+        status = prepare_part(m, &m->coarsest, l->first[l->count - 1], l->first[l->count], error);
+    if (status == SINEW_OK && l->count > 1)
+        status = prepare_part(m, &m->others, 0, l->first[l->count - 1], error);
+    return status == SINEW_OK ? sinew_visits_create(&m->fine, o, sinew_lanes(), false, error) : status;
+}
+
+static void release(sinew_solve *s)
+{
+    memory *m = s->memory;
+    if (!m)
+        return;
+    const sinew_allocator *allocator = &s->objective->allocator;
+    part *parts[] = {&m->coarsest, &m->others};
+    for (int k = 0; k < 2; k++) {
+        sinew_visits_destroy(&parts[k]->visits);
+        sinew_release(allocator, parts[k]->pinned);
+    }
+    sinew_visits_destroy(&m->fine);
+    sinew_layers_destroy(&m->layers);
+    sinew_release(allocator, m);
+    s->memory = NULL;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------- */
+
+static void begin(sinew_solve *s)
+{
+    memory *m = s->memory;
+    m->iteration = 0;
+    sinew_solve_start(s, (int)s->def.parameters[START]);
+    sinew_visits_begin(&m->fine);
+    if (m->layers.count == 1)
+        return;
+    sinew_layers_begin(&m->layers, s->q);
+    sinew_visits_begin(&m->coarsest.visits);
+    sinew_visits_begin(&m->others.visits);
+}
+
+static void scale_bindings(const sinew_visit_groups *g, const sinew_batch *bindings, size_t W, double kappa)
+{
+    for (int32_t i = 0; i < g->batch_count; i++) {
+        const sinew_visit_batch *b = &g->batches[i];
+        const size_t D = (size_t)b->ops->visit_data_count;
+        for (size_t place = 0; b->sources[0] == bindings && place < (size_t)b->visit_count * W; place++)
+            if (b->element[place] >= 0)
+                b->data[place / W * D * W + place % W] = (sinew_real)kappa;
+    }
+}
+
+/* Masses of coarse nodes; nodes of mass zero only fill up groups. */
+static void scale_masses(const sinew_layers *l, const sinew_visit_groups *g, size_t W, double kappa)
+{
+    for (size_t place = 0; place < (size_t)g->group_count * W; place++) {
+        const int32_t i = g->node[place] / SINEW_POINT;
+        if (g->mass[place] > 0 && i >= l->first[1])
+            g->mass[place] = (sinew_real)(kappa * (double)l->mass[i]);
+    }
+}
+
+static void scale(const memory *m, double kappa)
+{
+    const part *parts[] = {&m->coarsest, &m->others};
+    for (int k = 0; k < 2; k++) {
+        const sinew_visits *v = &parts[k]->visits;
+        const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
+        for (int i = 0; i < 2; i++) {
+            scale_bindings(both[i], m->layers.bindings, (size_t)v->lanes->width, kappa);
+            scale_masses(&m->layers, both[i], (size_t)v->lanes->width, kappa);
+        }
+    }
+}
+
+static void sweep_layers(sinew_solve *s, memory *m)
+{
+    sinew_layers *l = &m->layers;
+    const size_t bytes = 4 * (size_t)l->first[1] * sizeof *s->q;
+    const double part_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
+    scale(m, sqrt(1 - part_done * part_done));
+    memcpy(l->q, s->q, bytes);
+    for (int k = 0; k < (int)s->def.parameters[COARSE_SWEEPS]; k++)
+        sinew_visits_run(&m->coarsest.visits, 1, false, l->q);
+    sinew_visits_run(&m->others.visits, 1, false, l->q);
+    memcpy(s->q, l->q, bytes);
+}
+
+static uint32_t iterate(sinew_solve *s)
+{
+    memory *m = s->memory;
+    if (m->layers.count > 1)
+        sweep_layers(s, m);
+    else
+        sinew_visits_run(&m->fine, 1, false, s->q);
+    m->iteration++;
+    for (int k = 0; m->iteration == s->def.iterations && k < (int)s->def.parameters[FINE_SWEEPS]; k++)
+        sinew_visits_run(&m->fine, 1, false, s->q);
+    s->gradient_known = false;
+    return 0;
+}
+
+const sinew_solver_ops sinew_solver_mpbng = {
+    .info = {.name = "mpbng",
+             .summary = "pbng on several layers of a surface, each coarser by about four, bound to each other",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 100,
+             .needs = SINEW_CAN_VERTEX,
+             .quasistatic = true},
+    .prepare = prepare,
+    .refreshes = SINEW_CHANGED_SWITCHED,
+    .release = release,
+    .begin = begin,
+    .iterate = iterate,
+};

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_tear.c: bodies that tear. Second ways: random cuts keep areas, masses, corners and a surface of borders and
+ * pairs; a torn world steps as one that is built from the torn mesh; a state that tore loads into a fresh world and
+ * goes on with the same bits; a rope breaks at the strain that a formula gives.
+ */
+#include "make_world.h"
+#include "mesh/cut.h"
+#include "mesh/facets.h"
+#include "mesh/mesh.h"
+#include "random_cases.h"
+#include "sinew/scene.h"
+
+static sinew_mesh *make_cloth(int32_t nx, int32_t ny, sinew_diagonals diagonals)
+{
+    sinew_error error = {0};
+    sinew_cloth_def def = sinew_default_cloth_def();
+    def.vertices[0] = nx;
+    def.vertices[1] = ny;
+    def.diagonals = diagonals;
+    sinew_mesh *mesh = sinew_mesh_cloth(&def, &error);
+    must(&error);
+    return mesh;
+}
+
+/* ---- Cuts -------------------------------------------------------------------------------------- */
+
+typedef struct facet_tally {
+    int shared, border, crowded;
+} facet_tally;
+
+static void count_facet(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    facet_tally *tally = context;
+    (void)vertices;
+    (void)uses;
+    tally->border += use_count == 1;
+    tally->shared += use_count == 2;
+    tally->crowded += use_count > 2;
+}
+
+static facet_tally facets_of(const int32_t *cells, int32_t count, int32_t size, int32_t vertex_count)
+{
+    facet_tally tally = {0};
+    const sinew_elements elements = {cells, count, size};
+    sinew_error error = {0};
+    const sinew_allocator system = sinew_allocator_or_system(NULL);
+    assert_int_equal(sinew_visit_facets(&system, vertex_count, &elements, count_facet, &tally, &error), SINEW_OK);
+    return tally;
+}
+
+/* Vertices between groups of cells that touch at that point alone. */
+static int loose_points(const sinew_cut *cut, int32_t vertex_count)
+{
+    int loose = 0;
+    for (int32_t v = 0; v < vertex_count; v++) {
+        int32_t around[64], count = 0, reached = 1;
+        for (int32_t c = 0; c < cut->cell_count; c++)
+            for (int32_t i = 0; i < cut->size; i++)
+                if (cut->after[c * cut->size + i] == v && count < 64)
+                    around[count++] = c;
+        for (bool grown = true; grown;) {
+            grown = false;
+            for (int32_t j = reached; j < count; j++)
+                for (int32_t k = 0; k < reached && j >= reached; k++) {
+                    int shared = 0;
+                    for (int32_t a = 0; a < cut->size; a++)
+                        for (int32_t b = 0; b < cut->size; b++)
+                            shared += cut->after[around[j] * cut->size + a] == cut->after[around[k] * cut->size + b];
+                    if (shared < cut->size - 1)
+                        continue;
+                    const int32_t swapped = around[reached];
+                    around[reached] = around[j];
+                    around[j] = swapped;
+                    reached++;
+                    grown = true;
+                }
+        }
+        loose += count > 0 && reached < count;
+    }
+    return loose;
+}
+
+static void random_cut(random_cases *r, const sinew_mesh *mesh, const sinew_elements *cells)
+{
+    const sinew_allocator system = sinew_allocator_or_system(NULL);
+    sinew_error error = {0};
+    sinew_cut cut;
+    const int32_t vertices = sinew_mesh_vertex_count(mesh);
+    assert_int_equal(sinew_cut_begin(&cut, &system, vertices, cells, &error), SINEW_OK);
+    int opened_count = 0;
+    for (int i = 0; i < 12; i++) {
+        const double direction[3] = {random_between(r, -1, 1), random_between(r, -1, 1), random_between(r, -1, 1)};
+        opened_count += sinew_cut_vertex(&cut, sinew_mesh_positions(mesh), random_index(r, vertices), direction);
+    }
+    assert_true(cut.copy_count >= opened_count);
+    for (int32_t i = 0; i < cut.cell_count * cut.size; i++) {
+        const int32_t v = cut.after[i];
+        assert_true(v < vertices + cut.copy_count);
+        assert_int_equal(v < vertices ? v : cut.copies[v - vertices], cut.cells[i]);
+    }
+    const facet_tally before = facets_of(cut.cells, cut.cell_count, cut.size, vertices);
+    const facet_tally after = facets_of(cut.after, cut.cell_count, cut.size, vertices + cut.copy_count);
+    assert_int_equal(after.crowded, before.crowded);
+    assert_int_equal(2 * after.shared + after.border, 2 * before.shared + before.border);
+    if (opened_count > 0)
+        assert_true(after.border > before.border);
+    assert_int_equal(loose_points(&cut, vertices + cut.copy_count), 0);
+    sinew_cut_end(&cut);
+}
+
+static void cuts_keep_surfaces(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("cuts", 40, 4000);
+    for (int i = 0; i < r.count; i++) {
+        sinew_mesh *cloth = make_cloth(3 + random_index(&r, 6), 3 + random_index(&r, 6),
+                                       (sinew_diagonals)random_index(&r, SINEW_DIAGONALS_CROSS));
+        random_cut(&r, cloth, &(sinew_elements){cloth->triangles, cloth->triangle_count, 3});
+        sinew_mesh_destroy(cloth);
+        sinew_mesh *beam =
+            make_beam(1 + random_index(&r, 4), 1 + random_index(&r, 3), 1 + random_index(&r, 3), 1, 1, 1);
+        random_cut(&r, beam, &(sinew_elements){beam->tets, beam->tet_count, 4});
+        sinew_mesh_destroy(beam);
+    }
+}
+
+/* ---- Worlds ------------------------------------------------------------------------------------ */
+
+typedef struct tearing_world {
+    sinew_world *world;
+    sinew_body body;
+    sinew_energy springs;
+} tearing_world;
+
+/* A cloth of springs held along two sides that move apart. */
+static tearing_world make_tearing(const sinew_mesh *mesh, sinew_solver_kind solver, bool split, double speed)
+{
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.time_step = (sinew_real)0.01;
+    def.gravity[1] = 0;
+    def.solver = sinew_default_solver_def(solver);
+    def.solver.iterations = 30;
+    tearing_world t = {.world = make_world(&def)};
+    t.body = add_mesh(t.world, mesh, 0.2, NULL, NULL);
+    sinew_energy_def spring = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    spring.body = t.body;
+    spring.parameters[0] = 300;
+    t.springs = sinew_world_add_energy(t.world, &spring, &error);
+    must(&error);
+    const sinew_key keys[2] = {{0, {0}, {0}}, {10, {(sinew_real)(10 * speed), 0, 0}, {0}}};
+    const sinew_motion motion = {2, keys, {0}};
+    for (int side = 0; side < 2; side++) {
+        int32_t held[64];
+        const sinew_region end = {SINEW_REGION_HALF_SPACE, {(sinew_real)side, 0, 0}, {side ? 1 : -1, 0, 0}, 0};
+        sinew_pin_def pin = sinew_default_pin_def();
+        pin.body = t.body;
+        pin.vertices = held;
+        pin.vertex_count =
+            sinew_region_select(&end, sinew_mesh_positions(mesh), sinew_mesh_vertex_count(mesh), held, 64);
+        pin.motion = side ? &motion : NULL;
+        sinew_world_add_pins(t.world, &pin, &error);
+        must(&error);
+    }
+    sinew_tear_def tear = sinew_default_tear_def();
+    tear.body = t.body;
+    tear.limit = (sinew_real)0.3;
+    tear.split = split;
+    assert_int_equal(sinew_body_set_tear(t.world, &tear, &error), SINEW_OK);
+    return t;
+}
+
+static double total_mass(const tearing_world *t)
+{
+    sinew_real m[4096];
+    double sum = 0;
+    const int32_t count = sinew_mesh_vertex_count(sinew_body_mesh(t->world, t->body));
+    assert_int_equal(sinew_world_get_masses(t->world, sinew_body_first_particle(t->world, t->body), count, m),
+                     SINEW_OK);
+    for (int32_t i = 0; i < count; i++)
+        sum += (double)m[i];
+    return sum;
+}
+
+/* Every solver that takes springs, both ways: it tears, nothing is lost, and the springs are those of the cells. */
+static void worlds_tear(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_cloth(9, 7, SINEW_DIAGONALS_FORWARD);
+    for (int kind = 0; kind < 2 * SINEW_SOLVER_COUNT; kind++) {
+        const bool split = kind % 2 == 0;
+        const sinew_solver_kind solver = (sinew_solver_kind)(kind / 2);
+        if (!sinew_solver_accepts(solver, SINEW_ENERGY_SPRING, NULL, 0) || solver == SINEW_SOLVER_XPBD_QS)
+            continue;
+        tearing_world t = make_tearing(mesh, solver, split, 3);
+        const double mass = total_mass(&t);
+        sinew_step_result result;
+        sinew_tear_report report = {0};
+        for (int i = 0; i < 40; i++)
+            if (sinew_world_step(t.world, &result) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
+                fail_msg("step %d: %s", i, sinew_world_error(t.world));
+        assert_int_equal(sinew_body_torn(t.world, t.body, &report, NULL), SINEW_OK);
+        assert_true(report.edges > 0);
+        assert_int_equal(report.vertices > 0, split);
+        assert_true(fabs(total_mass(&t) - mass) < 1e-5 * mass);
+        const sinew_mesh *torn = sinew_body_mesh(t.world, t.body);
+        sinew_mesh_report check;
+        assert_true(sinew_mesh_check(torn, &check, NULL, 0, NULL) >= 0);
+        assert_int_equal(check.counts[SINEW_FLAW_NON_MANIFOLD_EDGE], 0);
+        assert_int_equal(check.counts[SINEW_FLAW_DEGENERATE_TRIANGLE], 0);
+        if (split) {
+            assert_int_equal(sinew_mesh_triangle_count(torn), sinew_mesh_triangle_count(mesh));
+            assert_int_equal(sinew_energy_element_count(t.world, t.springs), sinew_mesh_edge_count(torn));
+        }
+        sinew_world_destroy(t.world);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
+/* A state that tore goes on in a fresh world with the same bits. */
+static void states_carry_tears(void **state)
+{
+    (void)state;
+    static const sinew_solver_kind solvers[] = {SINEW_SOLVER_PD, SINEW_SOLVER_XPBD, SINEW_SOLVER_PBNG};
+    sinew_mesh *mesh = make_cloth(8, 6, SINEW_DIAGONALS_ALTERNATING);
+    for (int i = 0; i < 6; i++) {
+        const bool split = i % 2 == 0;
+        tearing_world a = make_tearing(mesh, solvers[i / 2], split, 3),
+                      b = make_tearing(mesh, solvers[i / 2], split, 3);
+        sinew_tear_report report = {0}, again = {0};
+        sinew_error error = {0};
+        for (int s = 0; s < 100 && report.edges == 0; s++) {
+            sinew_world_step(a.world, NULL);
+            sinew_body_torn(a.world, a.body, &report, NULL);
+        }
+        assert_true(report.edges > 0);
+        const size_t size = sinew_world_state_size(a.world);
+        char *blob = malloc(size + 1);
+        assert_int_equal(sinew_world_state_save(a.world, blob + 1, size), SINEW_OK); /* at any address */
+        assert_int_equal(sinew_world_state_check(b.world, blob + 1, size, &error), SINEW_OK);
+        assert_int_equal(sinew_world_state_load(b.world, blob + 1, size, &error), SINEW_OK);
+        must(&error);
+        assert_int_equal(sinew_body_torn(b.world, b.body, &again, NULL), SINEW_OK);
+        assert_memory_equal(&again, &report, sizeof report);
+        for (int s = 0; s < 10; s++) {
+            sinew_world_step(a.world, NULL);
+            sinew_world_step(b.world, NULL);
+            assert_true(sinew_world_state_hash(a.world) == sinew_world_state_hash(b.world));
+        }
+        /* Tears do not heal. */
+        sinew_body_torn(a.world, a.body, &again, NULL);
+        if (again.edges > report.edges)
+            assert_int_equal(sinew_world_state_load(a.world, blob + 1, size, &error), SINEW_ERROR_FORMAT);
+        free(blob);
+        sinew_world_destroy(a.world);
+        sinew_world_destroy(b.world);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
+/* Takes the springs that are off in one world out of the other, where the first `gone` of `number` are out already. */
+static int32_t take_out(const tearing_world *a, const tearing_world *b, int32_t *number, int32_t left)
+{
+    int32_t out[512], count = 0, kept = 0;
+    for (int32_t i = 0; i < left; i++)
+        if (sinew_energy_is_on(a->world, a->springs, number[i]))
+            number[kept++] = number[i];
+        else
+            out[count++] = i;
+    if (count > 0)
+        assert_int_equal(sinew_energy_remove_elements(b->world, b->springs, out, count, NULL), SINEW_OK);
+    return kept;
+}
+
+/* PD whose factor is updated as springs tear against PD that is set up without them. */
+static void updates_agree(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_cloth(9, 7, SINEW_DIAGONALS_FORWARD);
+    tearing_world a = make_tearing(mesh, SINEW_SOLVER_PD, false, 3), b = make_tearing(mesh, SINEW_SOLVER_PD, false, 3);
+    const int32_t count = sinew_world_particle_count(a.world);
+    int32_t number[512], left = sinew_energy_element_count(a.world, a.springs);
+    double worst = 0;
+    sinew_error error = {0};
+    sinew_tear_def never = sinew_default_tear_def();
+    never.body = b.body;
+    never.limit = 1000;
+    assert_int_equal(sinew_body_set_tear(b.world, &never, &error), SINEW_OK);
+    for (int32_t i = 0; i < left; i++)
+        number[i] = i;
+    for (int s = 0; s < 30; s++) {
+        sinew_real qa[3 * 64], qb[3 * 64];
+        sinew_world_step(a.world, NULL);
+        left = take_out(&a, &b, number, left);
+        sinew_world_step(b.world, NULL);
+        sinew_world_get_positions(a.world, 0, count, qa);
+        sinew_world_get_positions(b.world, 0, count, qb);
+        for (int32_t i = 0; i < 3 * count; i++)
+            worst = fmax(worst, fabs((double)qa[i] - (double)qb[i]));
+    }
+    sinew_tear_report report;
+    sinew_body_torn(a.world, a.body, &report, NULL);
+    printf("    %d springs removed, updated and refactored solutions differ by %.1e m\n", (int)report.edges, worst);
+    assert_true(report.edges > 4);
+    assert_true(worst < (sizeof(sinew_real) == 4 ? 1e-3 : 1e-9));
+    sinew_world_destroy(a.world);
+    sinew_world_destroy(b.world);
+    sinew_mesh_destroy(mesh);
+}
+
+/* OBJ and VTU frames follow the cells; formats whose frames have one shape say no before the first step. */
+static void caches_follow(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_cloth(8, 6, SINEW_DIAGONALS_FORWARD);
+    for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
+        tearing_world t = make_tearing(mesh, SINEW_SOLVER_XPBD, true, 3);
+        sinew_error error = {0};
+        sinew_cache_def def = sinew_default_cache_def();
+        def.world = t.world;
+        def.directory = SINEW_TEST_DIR;
+        def.name = "torn";
+        def.format = (sinew_cache_format)format;
+        sinew_cache *cache = sinew_cache_open(&def, &error);
+        const bool follows = format == SINEW_CACHE_OBJ || format == SINEW_CACHE_VTU;
+        assert_int_equal(cache != NULL, follows);
+        if (!follows)
+            assert_non_null(strstr(error.text, "use obj or vtu"));
+        for (int i = 0; i < 30 && follows; i++) {
+            sinew_world_step(t.world, NULL);
+            assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
+        }
+        if (follows) {
+            assert_int_equal(sinew_cache_close(cache, &error), SINEW_OK);
+            sinew_mesh *read = sinew_mesh_read(format == SINEW_CACHE_OBJ ? SINEW_TEST_DIR "/torn.0029.obj"
+                                                                         : SINEW_TEST_DIR "/torn.0029.vtu",
+                                               NULL, &error);
+            must(&error);
+            const sinew_mesh *torn = sinew_body_mesh(t.world, t.body);
+            assert_true(sinew_mesh_vertex_count(torn) > sinew_mesh_vertex_count(mesh));
+            assert_int_equal(sinew_mesh_triangle_count(read), sinew_mesh_triangle_count(torn));
+            const int32_t first = sinew_body_first_particle(t.world, t.body);
+            for (int32_t i = 0; i < 3 * sinew_mesh_triangle_count(read); i++)
+                assert_int_equal(sinew_mesh_triangles(read)[i], first + sinew_mesh_triangles(torn)[i]);
+            sinew_mesh_destroy(read);
+        }
+        sinew_world_destroy(t.world);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_cloth(3, 3, SINEW_DIAGONALS_FORWARD);
+    tearing_world t = make_tearing(mesh, SINEW_SOLVER_PD, true, 1);
+    sinew_tear_def def = sinew_default_tear_def();
+    sinew_error error = {0};
+    assert_int_equal(sinew_body_set_tear(t.world, &def, &error), SINEW_ERROR_USAGE);
+    def.body = t.body;
+    def.limit = 0;
+    assert_int_equal(sinew_body_set_tear(t.world, &def, &error), SINEW_ERROR_DATA);
+    assert_non_null(strstr(error.text, "must be above 0"));
+    def.limit = 1;
+    def.most = 0;
+    assert_int_equal(sinew_body_set_tear(t.world, &def, &error), SINEW_ERROR_DATA);
+    sinew_world_destroy(t.world);
+    sinew_mesh_destroy(mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_keep_surfaces), cmocka_unit_test(worlds_tear),
+                                       cmocka_unit_test(states_carry_tears), cmocka_unit_test(updates_agree),
+                                       cmocka_unit_test(caches_follow),      cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

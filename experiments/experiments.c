@@ -31,8 +31,23 @@ static const experiment experiments[] = {
     {"pbng/colours", "PBNG table 1, section 10", "colours of nodes and of constraints", experiment_colours, false},
     {"pbng/muscles", "PBNG figs 1, 2, table 2", "muscles bound by weak constraints", experiment_muscles, false},
     {"pbng/hanging", "PBNG fig 17", "two blocks bound by stiff springs, in two orders", experiment_hanging, false},
+    {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
+     experiment_balloons, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
     {"pd/volume", "PD fig 7", "strain against volume weights on a solid", experiment_pd_volume, false},
+    {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},
+    {"pd/strain-limit", "PD fig 6", "a curtain whose strain is limited", experiment_pd_strain_limit, false},
+    {"pd/buckling", "PD fig 9", "a can pressed from above", experiment_pd_buckling, false},
+    {"thin/cantilever", "elastica", "a strip under its own weight on three meshes, three ways to bend",
+     experiment_cantilever, false},
+    {"thin/strip", "elastica", "a load at the tip, and a couple that rolls it up", experiment_strip, false},
+    {"thin/roof", "Scordelis and Lo 1964", "a cylindrical roof under its own weight", experiment_roof, false},
+    {"thin/drape", "Cusick 1965", "three fabrics over a disc", experiment_drape, false},
+    {"pd/infeasible", "PD fig 3", "sets that have no point in common", experiment_infeasible, false},
+    {"pd/cloth-iterations", "PD fig 4", "a cloth with few and many iterations", experiment_cloth_iterations, false},
+    {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
+     false},
+    {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -34,6 +34,7 @@ static const experiment experiments[] = {
     {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
      experiment_balloons, false},
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
+    {"pd/volume", "PD fig 7", "strain against volume weights on a solid", experiment_pd_volume, false},
     {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},
     {"pd/strain-limit", "PD fig 6", "a curtain whose strain is limited", experiment_pd_strain_limit, false},
     {"pd/buckling", "PD fig 9", "a can pressed from above", experiment_pd_buckling, false},

@@ -268,15 +268,24 @@ static void check_gravity_bar(const json_t *s)
     assert_true(number(s, "qs10_distance_share") < number(s, "qs1_distance_share"));
 }
 
+/* More weight on volume keeps more of it, and thins the waist of a bar that is drawn out. */
+static void check_pd_volume(const json_t *s)
+{
+    assert_true(number(s, "volume_0") > 1.2);
+    assert_true(fabs(number(s, "volume_100") - 1) < 0.1 * (number(s, "volume_0") - 1));
+    assert_true(number(s, "waist_100") < number(s, "waist_1"));
+    assert_true(number(s, "sag_stiff") < number(s, "sag_soft"));
+}
+
 /* With a sanitizer, which makes all of them ten times slower, only the fast ones: between them they build every scene
  * and use every solver. */
 #define FAST_PBNG "pbng/xpbd-residual pbng/acceleration pbng/colours pbng/hanging pbng/gravity-bar"
 #ifdef SINEW_SINGLE
 #define FAST_NAMES FAST_PBNG
-#define ALL_NAMES  "pbng"
+#define ALL_NAMES  "pbng pd/volume"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng"
+#define ALL_NAMES  "thesis pbng pd/volume"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -324,6 +333,14 @@ static void check_pbng(void)
         {"pbng/muscles", "shapes.svg", check_muscles},
         {"pbng/hanging", "creeping.svg", check_hanging},
         {"pbng/gravity-bar", "distance.svg", check_gravity_bar},
+    };
+    check_each(all, sizeof all / sizeof all[0]);
+}
+
+static void check_pd(void)
+{
+    static const experiment all[] = {
+        {"pd/volume", "stretched.svg", check_pd_volume},
     };
     check_each(all, sizeof all / sizeof all[0]);
 }
@@ -423,6 +440,7 @@ static void test_all(void **state)
     check_stiff();
     check_each(all, sizeof all / sizeof all[0]);
     check_pbng();
+    check_pd();
 }
 
 /* The one fitted number is what the procedure gives. */
@@ -447,6 +465,7 @@ static void test_pbng(void **state)
     (void)state;
     assert_true(run(NAMES " --quick --alone --out out") <= 1);
     check_pbng();
+    check_pd();
 }
 #endif
 

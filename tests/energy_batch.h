@@ -323,7 +323,9 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
 static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 {
     const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* of which it is the first member */
-    return ops->barrier && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
+    /* A mirrored shell has its directors on its other side: angles that have changed by pi, where they jump. */
+    const bool jumps = info->stencil == SINEW_STENCIL_SHELL;
+    return (ops->barrier || jumps) && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
 }
 
 static inline bool is_tet(const sinew_energy_info *info)

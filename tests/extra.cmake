@@ -95,3 +95,13 @@ if(TARGET test_gap AND TARGET test_gap_single)
   target_compile_definitions(test_gap_single PRIVATE SINEW_REFEREE="$<TARGET_FILE:test_gap>")
   add_dependencies(test_gap_single test_gap)
 endif()
+
+# ---- Plates and shells are built as the experiments build them ----
+foreach(target test_thin test_thin_single)
+  if(TARGET ${target})
+    foreach(file plate plate_mesh strip roof drape triangulate)
+      target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments/${file}.c)
+    endforeach()
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments)
+  endif()
+endforeach()

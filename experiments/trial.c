@@ -223,6 +223,7 @@ static bool fastest(const setting *s, const trial *t, int32_t iterations, double
 {
     trial short_one = {.build = t->build,
                        .n = t->n,
+                       .scene = t->scene,
                        .material = t->material,
                        .loose = t->loose,
                        .bond = t->bond,

@@ -33,6 +33,7 @@ typedef sinew_world *scene_builder(trial *t, sinew_error *error);
 struct trial {
     scene_builder *build;
     int32_t n;
+    const void *scene;          /* further numbers of builders that have some */
     sinew_energy_kind material; /* of the block; the other scenes are corotated */
     double speed;               /* of the block's ends; 0: 1, as above */
     double bond;                /* N/m of weak constraints; 0: 1e8 */

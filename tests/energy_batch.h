@@ -327,7 +327,7 @@ static inline bool is_tet(const sinew_energy_info *info)
 /* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
 static inline bool has_gradient(const sinew_energy_info *info)
 {
-    return is_tet(info) || (info->stencil == SINEW_STENCIL_TRIANGLE && info->capabilities & SINEW_CAN_REDUCE);
+    return is_tet(info) || ((const sinew_energy_ops *)info)->sheet;
 }
 
 #endif

@@ -174,6 +174,7 @@ typedef struct sinew_energy_ops {
     bool barrier;        /* psi is +inf at some finite x */
     bool projects_terms; /* a projected tangent is a sum of projected terms of psi; else the semi-definite matrix
                             nearest to the exact one, with its bits where that is definite */
+    bool sheet;          /* elements are triangles, and z = D x (see below) their deformation gradient, 3x2 */
     bool load;           /* psi is the potential of a load on all elements together: not zero at rest, without a lower
                             bound, and the same after a rigid motion as a sum only */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */

@@ -10,7 +10,10 @@
 #include "energy/energy.h"
 
 extern const sinew_lane_variant sinew_lane_variant_scalar;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(SINEW_WITHOUT_SSE2)
+extern const sinew_lane_variant sinew_lane_variant_avx2;
+static const sinew_lane_variant *const variants[] = {&sinew_lane_variant_avx2, &sinew_lane_variant_scalar};
+#elif defined(__x86_64__)
 extern const sinew_lane_variant sinew_lane_variant_sse2;
 extern const sinew_lane_variant sinew_lane_variant_avx2;
 static const sinew_lane_variant *const variants[] = {&sinew_lane_variant_avx2, &sinew_lane_variant_sse2,

@@ -24,7 +24,10 @@ void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *para
 void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
 {
     const sinew_node *hard = sinew_node_get(node, "hard"), *stiffness = sinew_node_get(node, "pbd_stiffness");
+    const sinew_node *damping = sinew_node_get(node, "damping");
     def->hard = hard && json_is_true(hard->value);
+    if (damping)
+        def->damping = (sinew_real)sinew_node_number(damping);
     if (stiffness)
         def->pbd_stiffness = (sinew_real)sinew_node_number(stiffness);
 }

@@ -9,7 +9,10 @@
 #include "tree/tree.h"
 
 extern const sinew_tree_kernel sinew_tree_kernel_scalar;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(SINEW_WITHOUT_SSE2)
+extern const sinew_tree_kernel sinew_tree_kernel_avx2;
+static const sinew_tree_kernel *const kernels[] = {&sinew_tree_kernel_avx2, &sinew_tree_kernel_scalar};
+#elif defined(__x86_64__)
 extern const sinew_tree_kernel sinew_tree_kernel_sse2;
 extern const sinew_tree_kernel sinew_tree_kernel_avx2;
 static const sinew_tree_kernel *const kernels[] = {&sinew_tree_kernel_avx2, &sinew_tree_kernel_sse2,

@@ -24,6 +24,7 @@ typedef struct sinew_body_record {
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
     char *name; /* NULL: none */
+    sinew_real damping, velocity_filter;
     /* The surface that rides on it (world_skin.c); all NULL without one. */
     sinew_skin *skin;
     int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
@@ -64,6 +65,7 @@ typedef struct sinew_energy_record {
     sinew_batch *batch;     /* NULL when removed */
     sinew_guide targets;    /* VERTEX energies; else empty */
     uint32_t motion_digest; /* of the targets' motion as it was given */
+    sinew_real damping;     /* s */
     /* Transient energies, whose elements change often: what the next ones are made in. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
@@ -128,6 +130,8 @@ struct sinew_world {
     char *signature;            /* as it was before the first tear, whose traces it must not show; NULL: untorn */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
+    struct sinew_damping_work *damping; /* what damping of energies needs; NULL until one has some */
+    double damping_loss;                /* J that damping of bodies and energies took after the last step */
     struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
 };
 
@@ -251,6 +255,12 @@ void sinew_world_predict(sinew_world *world);
 void sinew_world_move_targets(sinew_world *world, double time);
 /* How much of gravity and forces acts in a step, the first being 1. */
 double sinew_world_load_part(const sinew_world *world, int64_t step);
+/* Damping of bodies and energies after a step (world_damping.c): memory; v of the world changed, loss noted. */
+sinew_status sinew_damping_prepare(sinew_world *world, sinew_error *error);
+void sinew_damping_apply(sinew_world *world);
+void sinew_damping_release(sinew_world *world);
+sinew_status sinew_energy_damping_check(const sinew_energy_def *def, sinew_error *error);
+sinew_status sinew_body_damping_check(const sinew_body_def *def, sinew_error *error);
 /* Makes what loads act on anew where bodies have changed; sets load_force for the step that comes next. */
 sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error);
 void sinew_loads_evaluate(sinew_world *world);

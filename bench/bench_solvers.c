@@ -13,6 +13,7 @@
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,9 @@ enum {
     TURNS_LEAST = 9, /* to be counted, however long a turn takes */
     TURNS = 31,      /* to be counted, at most */
     RUNS = 5,        /* a turn */
+    CLOTH = 81,      /* vertices a side */
+    CLOTH_TURNS = 31,
+    CLOTH_RUNS = 21,
     ROW_SECONDS = 3,
     ROW_SECONDS_MOST = 12 /* for turns to be counted */
 };
@@ -45,11 +49,26 @@ typedef struct scene {
     sinew_real *weights, *duals; /* [lanes], [lanes * 9] */
 } scene;
 
-/* A block of one energy, its particles a little out of place, ready to iterate. */
+/* Moves the particles a little out of place and prepares: ready to iterate. n: of cells along a side. */
+static void start_scene(scene *s, int n)
+{
+    sinew_error error = {0};
+    s->element_count = s->world->energies[0].batch->element_count;
+    sinew_world_predict(s->world);
+    s->before = s->memory.held;
+    for (size_t i = 0; i < 4 * (size_t)s->world->particle_count; i++)
+        s->world->q[i] += bench_shift(n, i);
+    if (sinew_world_prepare(s->world, &error) != SINEW_OK)
+        bench_give_up(&error);
+    sinew_world_predict(s->world);
+    memcpy(s->world->solve.q, s->world->q, 4 * (size_t)s->world->particle_count * sizeof(sinew_real));
+    s->world->solve.ops->begin(&s->world->solve);
+}
+
+/* A block of one energy, ready to iterate. */
 static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solver, const char *option, int32_t choice,
                        int32_t threads)
 {
-    sinew_error error = {0};
     *s = (scene){0};
     sinew_world_def def = sinew_default_world_def();
     def.allocator = (sinew_allocator){tally_allocate, tally_release, &s->memory};
@@ -59,16 +78,7 @@ static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solve
     if (option)
         def.solver.parameters[sinew_solver_parameter(solver, option)] = (sinew_real)choice;
     s->world = bench_block(&def, N, kind);
-    s->element_count = s->world->energies[0].batch->element_count;
-    sinew_world_predict(s->world);
-    s->before = s->memory.held;
-    for (size_t i = 0; i < 4 * (size_t)s->world->particle_count; i++)
-        s->world->q[i] += bench_shift(N, i);
-    if (sinew_world_prepare(s->world, &error) != SINEW_OK)
-        bench_give_up(&error);
-    sinew_world_predict(s->world);
-    memcpy(s->world->solve.q, s->world->q, 4 * (size_t)s->world->particle_count * sizeof(sinew_real));
-    s->world->solve.ops->begin(&s->world->solve);
+    start_scene(s, N);
 }
 
 /* Weights and duals of ADMM's local step, for energies of nine rows an element. */
@@ -249,6 +259,71 @@ static void global_row(void)
            t.one_least / t.two_least, t.middle.machine, 1e9 * t.middle.trip, t.counted, t.all);
 }
 
+/* ---- Cloth ----------------------------------------------------------------------------------- */
+
+static sinew_mesh *cloth_mesh(void)
+{
+    sinew_error error = {0};
+    sinew_cloth_def def = sinew_default_cloth_def();
+    def.vertices[0] = def.vertices[1] = CLOTH;
+    sinew_mesh *mesh = sinew_mesh_cloth(&def, &error);
+    if (!mesh)
+        bench_give_up(&error);
+    return mesh;
+}
+
+/* A cloth of springs by xpbd, its particles a little out of place, ready to iterate. */
+static void make_cloth(scene *s, const sinew_mesh *mesh, int32_t threads)
+{
+    sinew_error error = {0};
+    *s = (scene){0};
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = threads;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_XPBD);
+    s->world = sinew_world_create(&def, &error);
+    if (!s->world)
+        bench_give_up(&error);
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    energy.body = sinew_world_add_body(s->world, &body, &error);
+    if (sinew_world_add_energy(s->world, &energy, &error).index < 0)
+        bench_give_up(&error);
+    start_scene(s, CLOTH);
+}
+
+/* xpbd and Bullet go by turns: the ratios are medians of the turns' own. */
+static void cloth_row(void)
+{
+    const char *what = "xpbd, cloth of 81 x 81";
+    if (skips(what))
+        return;
+    sinew_mesh *mesh = cloth_mesh();
+    scene scenes[2];
+    void *links = bench_links(mesh);
+    double one[CLOTH_TURNS], two[CLOTH_TURNS], peer[CLOTH_TURNS], ratio[CLOTH_TURNS], ratio_two[CLOTH_TURNS];
+    for (int32_t i = 0; i < 2; i++)
+        make_cloth(&scenes[i], mesh, i + 1);
+    for (int i = 0; i < CLOTH_TURNS; i++) {
+        one[i] = bench_one_thread(iterate, &scenes[0], CLOTH_RUNS);
+        peer[i] = links ? bench_one_thread(bench_links_solve, links, CLOTH_RUNS) : NAN;
+        two[i] = bench_two_threads(iterate, &scenes[1], CLOTH_RUNS);
+        ratio[i] = peer[i] / one[i];
+        ratio_two[i] = peer[i] / two[i];
+    }
+    const double each = 1e9 / sinew_mesh_edge_count(mesh);
+    printf("%-38s %7.2f ns %7.2f ns   an edge, 1 and 2 threads\n", what, each * bench_middle(one, CLOTH_TURNS),
+           each * bench_middle(two, CLOTH_TURNS));
+    if (links)
+        printf("%-38s %7.2f ns   an edge, %d-bit reals: %.1f and %.1f times\n", "peer: Bullet PSolve_Links",
+               each * bench_middle(peer, CLOTH_TURNS), bench_links_bits(), bench_middle(ratio, CLOTH_TURNS),
+               bench_middle(ratio_two, CLOTH_TURNS));
+    bench_links_destroy(links);
+    for (int i = 0; i < 2; i++)
+        release_scene(&scenes[i]);
+    sinew_mesh_destroy(mesh);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -273,6 +348,7 @@ int main(int argc, char **argv)
     per_element("xpbd, neo_hookean split", iterate, SINEW_ENERGY_NEO_HOOKEAN, SINEW_SOLVER_XPBD, "neo_hookean", 1);
     per_element("xpbd, distance constraints", iterate, SINEW_ENERGY_SPRING, SINEW_SOLVER_XPBD, NULL, 0);
     per_element("pbd, strain", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PBD, NULL, 0);
+    cloth_row();
     global_row(); /* next to those that it is compared with: the machine changes from minute to minute */
     if (argc < 2)
         bench_peers(N, time_peer);

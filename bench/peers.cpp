@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "sinew/mesh.h"
@@ -126,35 +127,76 @@ void eigen_row(const matrix &S)
 }
 #endif
 
+} // namespace
+
 #ifdef SINEW_PEER_BULLET
-void bullet_row(const sinew_mesh *mesh)
+struct links {
+    btSoftBodyWorldInfo info;
+    std::unique_ptr<btSoftBody> body;
+};
+
+void *bench_links(const sinew_mesh *mesh)
 {
-    sinew_mesh *skeleton = sinew_mesh_skeleton(mesh, nullptr);
-    const int count = sinew_mesh_vertex_count(skeleton), edges = sinew_mesh_edge_count(skeleton);
-    const sinew_real *x = sinew_mesh_positions(skeleton);
+    const int count = sinew_mesh_vertex_count(mesh), edges = sinew_mesh_edge_count(mesh);
+    const sinew_real *x = sinew_mesh_positions(mesh);
     std::vector<btVector3> points;
     for (int i = 0; i < count; i++)
         points.emplace_back(static_cast<btScalar>(x[3 * i]), static_cast<btScalar>(x[3 * i + 1]),
                             static_cast<btScalar>(x[3 * i + 2]));
-    btSoftBodyWorldInfo info;
     std::vector<btScalar> masses(points.size(), btScalar(1));
-    btSoftBody body(&info, count, points.data(), masses.data());
+    links *own = new links;
+    own->body = std::make_unique<btSoftBody>(&own->info, count, points.data(), masses.data());
     for (int e = 0; e < edges; e++)
-        body.appendLink(sinew_mesh_edges(skeleton)[2 * e], sinew_mesh_edges(skeleton)[2 * e + 1]);
-    body.updateLinkConstants();
-    for (int i = 0; i < body.m_links.size(); i++) { // what its solver prepares before the iterations
-        btSoftBody::Link &l = body.m_links[i];
+        own->body->appendLink(sinew_mesh_edges(mesh)[2 * e], sinew_mesh_edges(mesh)[2 * e + 1]);
+    own->body->updateLinkConstants();
+    for (int i = 0; i < own->body->m_links.size(); i++) { // what its solver prepares before the iterations
+        btSoftBody::Link &l = own->body->m_links[i];
         l.m_c3 = l.m_n[1]->m_q - l.m_n[0]->m_q;
         l.m_c2 = 1 / (l.m_c3.length2() * l.m_c0);
     }
-    const double seconds = median([&] { btSoftBody::PSolve_Links(&body, 1, 0); });
-    std::printf("%-44s %9.1f ns   per constraint, %d-bit reals\n", "peer: Bullet PSolve_Links", 1e9 * seconds / edges,
-                static_cast<int>(8 * sizeof(btScalar)));
+    return own;
+}
+
+void bench_links_solve(void *own)
+{
+    btSoftBody::PSolve_Links(static_cast<links *>(own)->body.get(), 1, 0);
+}
+
+void bench_links_destroy(void *own)
+{
+    delete static_cast<links *>(own);
+}
+
+int bench_links_bits(void)
+{
+    return static_cast<int>(8 * sizeof(btScalar));
+}
+
+static void bullet_row(const sinew_mesh *mesh)
+{
+    sinew_mesh *skeleton = sinew_mesh_skeleton(mesh, nullptr);
+    void *own = bench_links(skeleton);
+    const double seconds = median([&] { bench_links_solve(own); });
+    std::printf("%-44s %9.1f ns   per constraint, %d-bit reals\n", "peer: Bullet PSolve_Links",
+                1e9 * seconds / sinew_mesh_edge_count(skeleton), bench_links_bits());
+    bench_links_destroy(own);
     sinew_mesh_destroy(skeleton);
 }
-#endif
+#else
+void *bench_links(const sinew_mesh *)
+{
+    return nullptr;
+}
 
-} // namespace
+void bench_links_solve(void *) {}
+
+void bench_links_destroy(void *) {}
+
+int bench_links_bits(void)
+{
+    return 0;
+}
+#endif
 
 void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *context))
 {

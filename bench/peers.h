@@ -7,12 +7,21 @@
 #ifndef SINEW_PEERS_H
 #define SINEW_PEERS_H
 
+#include "sinew/mesh.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Prints a row a peer for the block of n^3 vertices. One thread; `seconds` says how long a call of a body takes. */
 void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *context));
+
+/* Bullet's distance constraints on the edges of a mesh, one pass over them, and the bits of its reals. NULL where it is
+ * not installed. */
+void *bench_links(const sinew_mesh *mesh);
+void bench_links_solve(void *links);
+void bench_links_destroy(void *links);
+int bench_links_bits(void);
 
 #ifdef __cplusplus
 }

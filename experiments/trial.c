@@ -223,9 +223,11 @@ static bool fastest(const setting *s, const trial *t, int32_t iterations, double
 {
     trial short_one = {.build = t->build,
                        .n = t->n,
+                       .scene = t->scene,
                        .material = t->material,
                        .loose = t->loose,
                        .bond = t->bond,
+                       .size = t->size,
                        .speed = t->speed,
                        .solver = t->solver,
                        .frames = 3};

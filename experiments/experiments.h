@@ -109,11 +109,27 @@ void experiment_colours(const setting *s, outcome *o);
 void experiment_muscles(const setting *s, outcome *o);
 void experiment_hanging(const setting *s, outcome *o);
 void experiment_gravity_bar(const setting *s, outcome *o);
+void experiment_balloons(const setting *s, outcome *o);
+
+void experiment_cantilever(const setting *s, outcome *o);
+void experiment_strip(const setting *s, outcome *o);
+void experiment_roof(const setting *s, outcome *o);
+void experiment_drape(const setting *s, outcome *o);
+
+void experiment_pd_resolution(const setting *s, outcome *o);
+void experiment_pd_strain_limit(const setting *s, outcome *o);
+void experiment_pd_buckling(const setting *s, outcome *o);
 
 void experiment_infeasible(const setting *s, outcome *o);
 void experiment_cloth_iterations(const setting *s, outcome *o);
 void experiment_coordinates(const setting *s, outcome *o);
 void experiment_newton(const setting *s, outcome *o);
+
+void experiment_pd_flag(const setting *s, outcome *o);
+
+void experiment_rods(const setting *s, outcome *o);
+void experiment_multiresolution(const setting *s, outcome *o);
+void experiment_pd_volume(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

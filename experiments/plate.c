@@ -10,13 +10,12 @@
 
 const char *const plate_model_names[PLATE_MODELS] = {"shell_bending", "hinge", "isometric"};
 
-sinew_world *plate_world(double gravity, int32_t load_steps, sinew_error *error)
+sinew_world *plate_world(double gravity, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.quasistatic = true;
     def.time_step = 1;
     def.gravity[1] = (sinew_real)-gravity;
-    def.load_steps = load_steps;
     def.thread_count = 1;
     def.solver = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
     def.solver.iterations = 200;
@@ -43,6 +42,8 @@ static bool add_energies(plate *p, const plate_def *def, sinew_error *error)
     set(&sheet, "thickness", h);
     set(&bend, "rigidity", def->rigidity);
     set(&bend, "poisson", def->poisson);
+    if (def->weft_ratio > 0)
+        set(&bend, "weft_ratio", def->weft_ratio);
     if (def->hold > 0)
         set(&bend, "hold", def->hold);
     return sinew_world_add_energy(p->world, &sheet, error).index >= 0 &&
@@ -66,8 +67,7 @@ bool plate_add(sinew_world *world, const sinew_mesh *mesh, const plate_def *def,
     return p->body.index >= 0 && add_energies(p, def, error);
 }
 
-/* Writes the marked vertices, and the director points of edges between two of them if wanted; returns how many. */
-static int32_t list_marked(const plate *p, const uint8_t *marked, bool directors, int32_t *list)
+int32_t plate_list(const plate *p, const uint8_t *marked, bool directors, int32_t *list)
 {
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->body);
     int32_t count = 0;
@@ -95,50 +95,60 @@ bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *e
     sinew_pin_def def = sinew_default_pin_def();
     def.body = p->body;
     def.vertices = list;
-    def.vertex_count = list_marked(p, marked, clamp, list);
+    def.vertex_count = plate_list(p, marked, clamp, list);
     const bool good = sinew_world_add_pins(p->world, &def, error).index >= 0;
     free(list);
     return good;
 }
 
-/* A particle that stands still at `point`. */
-static int32_t add_anchor(sinew_world *world, const double point[3], sinew_error *error)
+/* A body of particles that stand still where those of the list are at rest; index -1 on failure. */
+static sinew_body add_anchors(const plate *p, const int32_t *list, int32_t count, sinew_error *error)
 {
-    const sinew_real x[3] = {(sinew_real)point[0], (sinew_real)point[1], (sinew_real)point[2]}, mass = 1;
-    const int32_t vertex = 0;
-    sinew_mesh_def mesh = sinew_default_mesh_def();
-    mesh.vertex_count = 1;
-    mesh.positions = x;
-    sinew_mesh *dot = sinew_mesh_create(&mesh, error);
+    const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
+    sinew_body body = {.index = -1};
+    sinew_real *places = malloc(4 * (size_t)count * sizeof *places);
+    int32_t *numbers = malloc((size_t)count * sizeof *numbers);
+    for (int32_t i = 0; places && numbers && i < count; i++) {
+        memcpy(places + 3 * i, x + 3 * list[i], 3 * sizeof *places);
+        places[3 * count + i] = 1;
+        numbers[i] = i;
+    }
+    sinew_mesh_def shape = sinew_default_mesh_def();
+    shape.vertex_count = count;
+    shape.positions = places;
+    sinew_mesh *mesh = places && numbers ? sinew_mesh_create(&shape, error) : NULL;
     sinew_body_def def = sinew_default_body_def();
-    def.mesh = dot;
-    def.masses = &mass;
-    const sinew_body body = dot ? sinew_world_add_body(world, &def, error) : (sinew_body){.index = -1};
-    sinew_mesh_destroy(dot);
+    def.mesh = mesh;
+    def.masses = places ? places + 3 * count : NULL;
+    if (mesh)
+        body = sinew_world_add_body(p->world, &def, error);
     sinew_pin_def pin = sinew_default_pin_def();
     pin.body = body;
-    pin.vertices = &vertex;
-    pin.vertex_count = 1;
-    if (body.index < 0 || sinew_world_add_pins(world, &pin, error).index < 0)
-        return -1;
-    return sinew_body_first_particle(world, body);
+    pin.vertices = numbers;
+    pin.vertex_count = count;
+    if (body.index >= 0 && sinew_world_add_pins(p->world, &pin, error).index < 0)
+        body.index = -1;
+    sinew_mesh_destroy(mesh);
+    free(places);
+    free(numbers);
+    return body;
 }
 
-/* Binds each particle of the list to the anchor, along the normal alone. */
-static bool bind_plane(const plate *p, const int32_t *list, int32_t count, int32_t anchor, const double normal[3],
-                       sinew_error *error)
+/* Binds each particle of the list to its anchor, along the axis or across it. */
+static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_t anchor, const double axis[3],
+                      plate_guide guide, sinew_error *error)
 {
     const int32_t first = sinew_body_first_particle(p->world, p->body);
     int32_t *pairs = malloc(8 * (size_t)count * sizeof *pairs);
-    sinew_real *weights = calloc(8 * (size_t)count, sizeof *weights),
-               *normals = malloc(3 * (size_t)count * sizeof *normals);
+    sinew_real *weights = calloc(8 * (size_t)count, sizeof *weights);
+    sinew_real *normals = malloc(3 * (size_t)count * sizeof *normals);
     bool good = pairs && weights && normals;
     for (int32_t i = 0; good && i < count; i++) {
         for (int k = 0; k < 8; k++)
-            pairs[8 * i + k] = k < 4 ? first + list[i] : anchor;
+            pairs[8 * i + k] = k < 4 ? first + list[i] : anchor + i;
         weights[8 * i] = weights[8 * i + 4] = 1;
         for (int k = 0; k < 3; k++)
-            normals[3 * i + k] = (sinew_real)normal[k];
+            normals[3 * i + k] = (sinew_real)axis[k];
     }
     sinew_energy_def weak = sinew_default_energy_def(SINEW_ENERGY_WEAK);
     weak.body.index = -1;
@@ -147,8 +157,8 @@ static bool bind_plane(const plate *p, const int32_t *list, int32_t count, int32
     weak.weights = weights;
     weak.normals = normals;
     weak.transient = false;
-    set(&weak, "normal_stiffness", 10 * p->stretch);
-    set(&weak, "tangent_stiffness", 0);
+    set(&weak, "normal_stiffness", guide == PLATE_IN_PLANE ? 1000 * p->stretch : 0);
+    set(&weak, "tangent_stiffness", guide == PLATE_IN_PLANE ? 0 : 1000 * p->stretch);
     good = good && sinew_world_add_energy(p->world, &weak, error).index >= 0;
     free(pairs);
     free(weights);
@@ -156,43 +166,27 @@ static bool bind_plane(const plate *p, const int32_t *list, int32_t count, int32
     return good;
 }
 
-bool plate_slide(const plate *p, const uint8_t *marked, const double point[3], const double normal[3], bool directors,
-                 sinew_error *error)
+bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_guide guide, sinew_error *error)
 {
     int32_t *list = new_list(p);
-    const int32_t count = list ? list_marked(p, marked, directors, list) : 0,
-                  anchor = add_anchor(p->world, point, error);
-    const bool good = anchor >= 0 && count > 0 && bind_plane(p, list, count, anchor, normal, error);
+    const int32_t count = list ? plate_list(p, marked, guide == PLATE_IN_PLANE, list) : 0;
+    const sinew_body anchors = count > 0 ? add_anchors(p, list, count, error) : (sinew_body){.index = -1};
+    const bool good = anchors.index >= 0 &&
+                      bind_list(p, list, count, sinew_body_first_particle(p->world, anchors), axis, guide, error);
     free(list);
     return good;
 }
 
-/* The farthest that a coordinate has gone; *before becomes the positions now. */
-static double moved(const sinew_world *world, int32_t count, sinew_real *before, sinew_real *now)
+int32_t plate_settle(sinew_world *world, int32_t most)
 {
-    double most = 0;
-    sinew_world_get_positions(world, 0, count, now);
-    for (int32_t i = 0; i < 3 * count; i++)
-        most = fmax(most, fabs((double)now[i] - (double)before[i]));
-    memcpy(before, now, 3 * (size_t)count * sizeof *now);
-    return most;
-}
-
-int32_t plate_settle(sinew_world *world, int32_t steps, int32_t most, double still)
-{
-    const int32_t count = sinew_world_particle_count(world);
-    sinew_real *before = malloc(6 * (size_t)count * sizeof *before);
     int32_t iterations = 0;
-    bool settled = false;
-    if (before)
-        sinew_world_get_positions(world, 0, count, before);
-    for (int32_t i = 0; before && i < most && !settled; i++) {
+    for (int32_t i = 0; i < most; i++) {
         sinew_step_result result;
-        const uint32_t bits = sinew_world_step(world, &result) & ~(uint32_t)SINEW_STEP_INDEFINITE;
+        const uint32_t fine = SINEW_STEP_INDEFINITE | SINEW_STEP_ROUND_OFF;
+        const bool solved = (sinew_world_step(world, &result) & ~fine) == 0;
         iterations += result.iterations;
-        const double change = moved(world, count, before, before + 3 * (size_t)count);
-        settled = i + 1 >= steps && (bits & ~(uint32_t)SINEW_STEP_ROUND_OFF) == 0 && (still == 0 || change < still);
+        if (solved)
+            return iterations;
     }
-    free(before);
-    return settled ? iterations : -1;
+    return -1;
 }

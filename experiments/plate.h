@@ -24,12 +24,13 @@ extern const char *const plate_model_names[PLATE_MODELS];
 
 typedef struct plate_def {
     plate_model model;
-    double rigidity;  /* D, N m */
-    double poisson;   /* nu */
-    double thickness; /* h, m */
-    double density;   /* kg/m2 */
-    double hold;      /* of shell_bending; 0: its default */
-    double offset;    /* m, of director points; 0: their default */
+    double rigidity;   /* D, N m */
+    double poisson;    /* nu */
+    double thickness;  /* h, m */
+    double density;    /* kg/m2 */
+    double weft_ratio; /* rigidity along z over that along x; 0: 1 */
+    double hold;       /* of shell_bending; 0: its default */
+    double offset;     /* m, of director points; 0: their default */
 } plate_def;
 
 typedef struct plate {
@@ -40,19 +41,23 @@ typedef struct plate {
     double stretch; /* E h, N/m */
 } plate;
 
-/* A world of no bodies that finds equilibria by Newton's method, gravity (m/s2, downwards) growing over load_steps. */
-sinew_world *plate_world(double gravity, int32_t load_steps, sinew_error *error);
+/* A world of no bodies that finds equilibria by Newton's method, with gravity in m/s2 downwards. */
+sinew_world *plate_world(double gravity, sinew_error *error);
 /* Adds a plate of this rest shape. */
 bool plate_add(sinew_world *world, const sinew_mesh *mesh, const plate_def *def, plate *p, sinew_error *error);
+/* Writes the vertices that are marked [vertex_count], and the director points of edges between two of them if wanted,
+ * into list [vertices and director points]; returns how many. */
+int32_t plate_list(const plate *p, const uint8_t *marked, bool directors, int32_t *list);
 /* Pins the vertices that are marked [vertex_count], and with `clamp` the directors of edges between two of them. */
 bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *error);
-/* Keeps the vertices that are marked, and the director points of edges between two of them, in the plane through
- * `point` across `normal`: what a plane of symmetry does, or with `directors` false a support that slides. */
-bool plate_slide(const plate *p, const uint8_t *marked, const double point[3], const double normal[3], bool directors,
-                 sinew_error *error);
-/* Takes steps, at least `steps` and at most `most`, until one is solved and moves nothing farther than `still` m (loads
- * that follow the body; 0: wherever it went). Returns the iterations of all, negative when it does not get there. */
-int32_t plate_settle(sinew_world *world, int32_t steps, int32_t most, double still);
+typedef enum plate_guide {
+    PLATE_IN_PLANE = 0, /* across the axis: a plane of symmetry, also for director points of edges that lie in it */
+    PLATE_ON_LINE       /* along the axis: a support that slides; slopes are free */
+} plate_guide;
+/* Vertices that are marked may move in the plane, or on the line, through where they are at rest. */
+bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_guide guide, sinew_error *error);
+/* Takes steps, at most `most`, until one is solved. Returns the iterations of all, negative when none is. */
+int32_t plate_settle(sinew_world *world, int32_t most);
 
 /* ---- Meshes ----------------------------------------------------------------------------------- */
 
@@ -74,32 +79,42 @@ sinew_mesh *plate_mesh_of(const double *points, int32_t count, sinew_error *erro
 /* ---- Strip ------------------------------------------------------------------------------------ */
 
 typedef enum strip_load {
-    STRIP_WEIGHT = 0, /* load: Gamma = weight per area L^3 / D */
-    STRIP_TIP,        /* load: P L^2 / D, P per width */
-    STRIP_COUPLE      /* load: M L / D, M per width */
+    STRIP_WEIGHT = 0, /* Gamma = weight per area L^3 / D */
+    STRIP_TIP,        /* P L^2 / D, P the force per width at the tip */
+    STRIP_TURN        /* rad: the tip's angle, free to go where it wants; the couple per width is found */
 } strip_load;
 
-/* A strip of length L = 1 m and D = 1 N m, clamped horizontally at x = 0, its sides planes of symmetry. */
+enum {
+    STRIP_LOADS = 8
+};
+
+/* The strip under one of its loads. */
+typedef struct strip_shape {
+    double load;        /* as strip_load says */
+    double drop, reach; /* m, of the tip: means over its vertices */
+    double angle;       /* rad, of the tip, up to half a turn; NAN without director points */
+    double gap;         /* m, from the tip to the clamp */
+    double couple;      /* N, per width, that turns the tip (STRIP_TURN) */
+} strip_shape;
+
+/* A strip of length L = 1 m and D = 1 N m, clamped horizontally at x = 0, its sides planes of symmetry, under loads
+ * that grow from one to the next. */
 typedef struct strip {
     plate_mesh_kind mesh;
     plate_model model;
     strip_load kind;
-    double load;
-    int32_t cells;      /* along the length */
-    double thickness;   /* of the length; 0: 1/200 */
-    double poisson;     /* NAN: 0.3 */
-    double width;       /* of the length; 0: 1/4 */
-    double hold;        /* of shell_bending; 0: its default */
-    double offset;      /* of director points; 0: their default */
-    uint32_t seed;      /* of unstructured meshes */
-    int32_t load_steps; /* 0: as the load needs */
+    int32_t count;
+    strip_shape shapes[STRIP_LOADS]; /* [count], their loads ascending; the rest is found */
+    int32_t cells;                   /* along the length */
+    double thickness;                /* of the length; 0: 1/200 */
+    double poisson;                  /* NAN: 0.3 */
+    double hold;                     /* of shell_bending; 0: its default */
+    double offset;                   /* of director points, m; 0: a quarter of a cell */
+    uint32_t seed;                   /* of unstructured meshes */
     /* ---- results ---- */
-    double drop, reach; /* m, of the tip: means over its vertices */
-    double angle;       /* rad, of the tip against the horizontal; by director points, else NAN */
-    double gap;         /* m, between the tip's middle and the clamp's */
     int32_t iterations; /* of Newton's method; negative: not converged */
     int32_t point_count, triangle_count;
-    sinew_real *q;      /* [3 * point_count], to be freed */
+    sinew_real *q;      /* [3 * point_count] at the end, to be freed */
     int32_t *triangles; /* [3 * triangle_count], to be freed */
     char error[256];    /* "": it could be run */
 } strip;

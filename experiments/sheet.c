@@ -187,11 +187,17 @@ static bool take(sheet *s)
     sinew_world *world = s->q && targets ? build(s, &pin, &error) : NULL;
     bool good = world && sinew_world_prepare(world, &error) == SINEW_OK;
     const clock_t began = clock();
-    for (int32_t i = 0; good && i < s->steps; i++) {
+    bool enough = false;
+    for (int32_t i = 0; good && !enough && i < s->steps; i++) {
         if (s->mover && i < s->moving)
             move_pins(s, world, pin, (double)(i + 1) / s->moving, targets);
         const uint32_t bits = sinew_world_step(world, &result);
         good = (bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED)) == 0;
+        s->taken = i + 1;
+        if (good && s->enough) {
+            sinew_world_get_positions(world, 0, sheet_vertex_count(s), s->q);
+            enough = s->enough(s);
+        }
         if (!good)
             snprintf(error.text, sizeof error.text, "step %d: %.200s", i, sinew_world_error(world));
     }

@@ -21,17 +21,19 @@ struct sheet {
     sinew_mesh *mesh;
     sinew_energy_def energies[SHEET_ENERGIES]; /* bodies are filled in */
     int32_t energy_count;
-    int32_t *pinned, pinned_count; /* malloc'ed */
-    sheet_mover *mover;            /* NULL: pins stay where they are */
-    double amount;                 /* a number for the mover */
-    sinew_real *start;             /* NULL, or malloc'ed: where vertices start */
-    double density, gravity, h;    /* kg/m2 or kg/m3, m/s2 downwards (-y), s */
-    double damping;                /* 1/s */
-    int32_t steps, moving;         /* steps, and how many of the first of them the pins move */
+    int32_t *pinned, pinned_count;  /* malloc'ed */
+    sheet_mover *mover;             /* NULL: pins stay where they are */
+    double amount;                  /* a number for the mover */
+    bool (*enough)(const sheet *s); /* NULL, or asked after each step with q: true ends the run */
+    sinew_real *start;              /* NULL, or malloc'ed: where vertices start */
+    double density, gravity, h;     /* kg/m2 or kg/m3, m/s2 downwards (-y), s */
+    double damping;                 /* 1/s */
+    int32_t steps, moving;          /* steps, and how many of the first of them the pins move */
     sinew_solver_def solver;
     /* ---- results ---- */
     char error[256];
     double seconds, residual; /* processor time of the steps; relative residual of the last */
+    int32_t taken;            /* steps until it was enough */
     sinew_real *q;
 };
 

@@ -9,12 +9,11 @@
 
 #include "plate.h"
 
-#define GRAVITY 10.0 /* m/s2; the density follows from the load */
+#define GRAVITY 10.0 /* m/s2 at Gamma = 1 */
 
-static double width_of(const strip *s)
-{
-    return s->width > 0 ? s->width : 0.25;
-}
+#define WIDTH 0.25 /* of the length */
+#define STILL 1e-7 /* m: a couple's forces have come to rest */
+#define PART  2.0  /* of the load that is put on at a time; of a turn a tenth, rad */
 
 /* marks the vertices whose rest coordinate on the axis is `at`, or with `below` at most that. */
 static void mark(const plate *p, int axis, double at, bool below, uint8_t *marked)
@@ -26,31 +25,48 @@ static void mark(const plate *p, int axis, double at, bool below, uint8_t *marke
     }
 }
 
-static bool hold_strip(const strip *s, const plate *p, uint8_t *marked, sinew_error *error)
+static bool hold_strip(const plate *p, uint8_t *marked, sinew_error *error)
 {
-    const double normal[3] = {0, 0, 1}, width = width_of(s);
+    const double across[3] = {0, 0, 1};
     mark(p, 0, 0, true, marked);
     bool good = plate_pin(p, marked, true, error);
     for (int side = 0; good && side < 2; side++) {
-        const double point[3] = {0, 0, side ? -width : 0};
-        mark(p, 2, point[2], false, marked);
-        good = plate_slide(p, marked, point, normal, true, error);
+        mark(p, 2, side ? -WIDTH : 0, false, marked);
+        good = plate_slide(p, marked, across, PLATE_IN_PLANE, error);
     }
     return good;
 }
 
-/* A load P at the tip: each of its edges gives half of its part to either end. */
-static bool pull_tip(const strip *s, const plate *p, const uint8_t *tip)
+/* The strip while it is loaded. */
+typedef struct loading {
+    plate plate;
+    uint8_t *tip;  /* [vertex_count] */
+    double offset; /* m, of the director points */
+    sinew_pin arm; /* of a couple */
+    int32_t first_arm;
+} loading;
+
+/* Gravity: the density is that of Gamma = 1 at GRAVITY. */
+static bool set_weight(const loading *l, double load, sinew_error *error)
 {
+    const sinew_real down[3] = {0, (sinew_real)(-GRAVITY * load), 0};
+    return sinew_world_set_gravity(l->plate.world, down, error) == SINEW_OK;
+}
+
+/* A force at the tip: each of its edges gives half of its part to either end. */
+static bool set_tip(const loading *l, double load, sinew_error *error)
+{
+    const plate *p = &l->plate;
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->body);
     const int32_t first = sinew_body_first_particle(p->world, p->body), *t = sinew_mesh_triangles(mesh);
     const sinew_real *x = sinew_mesh_positions(mesh);
+    (void)error;
     sinew_real *f = calloc(3 * (size_t)p->vertex_count, sizeof *f);
     for (int32_t i = 0; f && i < 3 * p->triangle_count; i++) {
         const int32_t a = t[i], b = t[i % 3 == 2 ? i - 2 : i + 1];
-        if (!tip[a] || !tip[b])
+        if (!l->tip[a] || !l->tip[b])
             continue;
-        const double share = s->load * fabs((double)x[3 * a + 2] - (double)x[3 * b + 2]) / 2;
+        const double share = load * fabs((double)x[3 * a + 2] - (double)x[3 * b + 2]) / 2;
         f[3 * a + 1] -= (sinew_real)share;
         f[3 * b + 1] -= (sinew_real)share;
     }
@@ -59,25 +75,107 @@ static bool pull_tip(const strip *s, const plate *p, const uint8_t *tip)
     return good;
 }
 
-static void measure(strip *s, const plate *p, const uint8_t *tip)
+/* The couple that turns the end by an angle is found: on each edge of the tip r = p - (x_a + x_b)/2 is kept equal to
+ * the arm, T - O of two pinned points, by pairs of points (p + O)/2 and (x_a + x_b)/4 + T/2 that are bound together. */
+static bool add_arm(loading *l, sinew_error *error)
 {
+    static const sinew_real masses[2] = {1, 1};
+    static const int32_t both[2] = {0, 1};
+    const sinew_real arm[6] = {0, 0, 0, 0, (sinew_real)l->offset, 0};
+    sinew_mesh_def shape = sinew_default_mesh_def();
+    shape.vertex_count = 2;
+    shape.positions = arm;
+    sinew_mesh *mesh = sinew_mesh_create(&shape, error);
+    sinew_body_def def = sinew_default_body_def();
+    def.mesh = mesh;
+    def.masses = masses;
+    const sinew_body body = mesh ? sinew_world_add_body(l->plate.world, &def, error) : (sinew_body){.index = -1};
+    sinew_mesh_destroy(mesh);
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = body;
+    pin.vertices = both;
+    pin.vertex_count = 2;
+    if (body.index < 0)
+        return false;
+    l->arm = sinew_world_add_pins(l->plate.world, &pin, error);
+    l->first_arm = sinew_body_first_particle(l->plate.world, body);
+    return l->arm.index >= 0;
+}
+
+static bool bind_arm(const loading *l, sinew_error *error)
+{
+    const plate *p = &l->plate;
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->body);
-    double sum[3] = {0}, turn[2] = {0};
-    int32_t count = 0;
-    for (int32_t i = 0; i < p->vertex_count; i++)
-        for (int k = 0; tip[i] && k < 3; k++) {
-            sum[k] += (double)s->q[3 * i + k];
-            count += k == 0;
-        }
+    const int32_t first = sinew_body_first_particle(p->world, p->body), most = sinew_mesh_director_count(mesh);
+    int32_t *pairs = malloc(8 * (size_t)most * sizeof *pairs), count = 0;
+    sinew_real *weights = malloc(8 * (size_t)most * sizeof *weights);
+    for (int32_t i = 0; pairs && weights && i < most; i++) {
+        const int32_t *d = sinew_mesh_directors(mesh) + 3 * i, O = l->first_arm, T = O + 1;
+        if (!l->tip[d[0]] || !l->tip[d[1]])
+            continue;
+        const int32_t own[8] = {first + d[2], O, O, O, first + d[0], first + d[1], T, T};
+        const sinew_real share[8] = {(sinew_real)0.5,  (sinew_real)0.5, 0, 0, (sinew_real)0.25,
+                                     (sinew_real)0.25, (sinew_real)0.5, 0};
+        memcpy(pairs + 8 * count, own, sizeof own);
+        memcpy(weights + 8 * count++, share, sizeof share);
+    }
+    sinew_energy_def weak = sinew_default_energy_def(SINEW_ENERGY_WEAK);
+    weak.body.index = -1;
+    weak.elements = pairs;
+    weak.element_count = count;
+    weak.weights = weights;
+    weak.transient = false;
+    weak.parameters[0] = weak.parameters[1] = (sinew_real)(10 * p->stretch);
+    const bool good = pairs && weights && sinew_world_add_energy(p->world, &weak, error).index >= 0;
+    free(pairs);
+    free(weights);
+    return good;
+}
+
+static bool set_turn(const loading *l, double load, sinew_error *error)
+{
+    const sinew_real targets[6] = {0, 0, 0, (sinew_real)(l->offset * sin(load)), (sinew_real)(l->offset * cos(load)),
+                                   0};
+    return sinew_pin_set_targets(l->plate.world, l->arm, targets, error) == SINEW_OK;
+}
+
+/* The couple per width: the forces that keep director points in their places, times the arm. */
+static double couple_of(const loading *l, const sinew_real *q, double angle)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(l->plate.world, l->plate.body);
+    const double arm[2] = {l->offset * sin(angle), l->offset * cos(angle)};
+    double sum = 0;
     for (int32_t i = 0; i < sinew_mesh_director_count(mesh); i++) {
         const int32_t *d = sinew_mesh_directors(mesh) + 3 * i;
-        for (int k = 0; tip[d[0]] && tip[d[1]] && k < 2; k++)
-            turn[k] += (double)s->q[3 * d[2] + k] - ((double)s->q[3 * d[0] + k] + (double)s->q[3 * d[1] + k]) / 2;
+        double C[2];
+        if (!l->tip[d[0]] || !l->tip[d[1]])
+            continue;
+        for (int k = 0; k < 2; k++)
+            C[k] = 0.5 * ((double)q[3 * d[2] + k] - ((double)q[3 * d[0] + k] + (double)q[3 * d[1] + k]) / 2 - arm[k]);
+        sum += 0.5 * 10 * l->plate.stretch * (arm[0] * C[1] - arm[1] * C[0]);
     }
-    s->reach = sum[0] / count;
-    s->drop = -sum[1] / count;
-    s->gap = hypot(s->reach, s->drop);
-    s->angle = s->model == PLATE_SHELL ? atan2(fabs(turn[0]), turn[1]) : NAN;
+    return sum / WIDTH;
+}
+
+static void measure(const loading *l, const sinew_real *q, strip_shape *shape)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(l->plate.world, l->plate.body);
+    double sum[2] = {0}, turn[2] = {0};
+    int32_t count = 0;
+    for (int32_t i = 0; i < l->plate.vertex_count; i++) {
+        count += l->tip[i];
+        for (int k = 0; l->tip[i] && k < 2; k++)
+            sum[k] += (double)q[3 * i + k];
+    }
+    for (int32_t i = 0; i < sinew_mesh_director_count(mesh); i++) {
+        const int32_t *d = sinew_mesh_directors(mesh) + 3 * i;
+        for (int k = 0; l->tip[d[0]] && l->tip[d[1]] && k < 2; k++)
+            turn[k] += (double)q[3 * d[2] + k] - ((double)q[3 * d[0] + k] + (double)q[3 * d[1] + k]) / 2;
+    }
+    shape->reach = sum[0] / count;
+    shape->drop = -sum[1] / count;
+    shape->gap = hypot(shape->reach, shape->drop);
+    shape->angle = sinew_mesh_director_count(mesh) > 0 ? fabs(atan2(turn[0], turn[1])) : NAN;
 }
 
 static bool keep_shape(strip *s, const plate *p)
@@ -87,51 +185,59 @@ static bool keep_shape(strip *s, const plate *p)
     s->triangle_count = p->triangle_count;
     s->q = malloc(3 * (size_t)s->point_count * sizeof *s->q);
     s->triangles = malloc(3 * (size_t)s->triangle_count * sizeof *s->triangles);
-    if (!s->q || !s->triangles)
-        return false;
-    memcpy(s->triangles, sinew_mesh_triangles(mesh), 3 * (size_t)s->triangle_count * sizeof *s->triangles);
-    sinew_world_get_positions(p->world, sinew_body_first_particle(p->world, p->body), s->point_count, s->q);
+    if (s->triangles)
+        memcpy(s->triangles, sinew_mesh_triangles(mesh), 3 * (size_t)s->triangle_count * sizeof *s->triangles);
+    return s->q && s->triangles;
+}
+
+/* Brings the load from one value to the next: a sheet that hardly stretches goes by way of shapes that hardly stretch.
+ */
+static bool grow(strip *s, const loading *l, double from, double to, sinew_error *error)
+{
+    static bool (*const set[])(const loading *l, double load, sinew_error *error) = {set_weight, set_tip, set_turn};
+    const int32_t parts = 1 + (int32_t)((to - from) / (s->kind == STRIP_TURN ? PART / 10 : PART));
+    for (int32_t i = 1; i <= parts; i++) {
+        const int32_t more =
+            set[s->kind](l, from + (to - from) * i / parts, error) ? plate_settle(l->plate.world, 40) : -1;
+        s->iterations = more < 0 ? -1 : s->iterations + more;
+        if (more < 0)
+            return false;
+    }
     return true;
 }
 
-/* A sheet that hardly stretches goes to its equilibrium by way of shapes that hardly stretch: some load at a time. */
-static int32_t steps_of(const strip *s)
+static bool load_strip(strip *s, loading *l, sinew_error *error)
 {
-    if (s->load_steps > 0)
-        return s->load_steps;
-    return s->kind == STRIP_COUPLE ? 60 : 4 + (int32_t)(s->load / 2);
-}
-
-static bool load_and_settle(strip *s, const plate *p, uint8_t *marked)
-{
-    const int32_t steps = steps_of(s);
-    mark(p, 0, 1, false, marked);
-    if (s->kind == STRIP_TIP && !pull_tip(s, p, marked))
-        return false;
-    s->iterations = plate_settle(p->world, steps, steps + 20, 0);
-    if (!keep_shape(s, p))
-        return false;
-    measure(s, p, marked);
-    return s->iterations >= 0;
+    const plate *p = &l->plate;
+    bool good = keep_shape(s, p);
+    mark(p, 0, 1, false, l->tip);
+    if (good && s->kind == STRIP_TURN)
+        good = s->model == PLATE_SHELL && add_arm(l, error) && bind_arm(l, error);
+    for (int32_t i = 0; good && i < s->count; i++) {
+        good = grow(s, l, i > 0 ? s->shapes[i - 1].load : 0, s->shapes[i].load, error);
+        sinew_world_get_positions(p->world, sinew_body_first_particle(p->world, p->body), s->point_count, s->q);
+        measure(l, s->q, &s->shapes[i]);
+        s->shapes[i].couple = s->kind == STRIP_TURN ? couple_of(l, s->q, s->shapes[i].load) : 0;
+    }
+    return good;
 }
 
 static bool run(strip *s, sinew_error *error)
 {
-    const double low[2] = {0, 0}, high[2] = {1, width_of(s)};
-    plate_def def = {.model = s->model,
-                     .rigidity = 1,
-                     .poisson = isnan(s->poisson) ? 0.3 : s->poisson,
-                     .thickness = s->thickness > 0 ? s->thickness : 1 / 200.0,
-                     .density = s->kind == STRIP_WEIGHT ? s->load / GRAVITY : 1,
-                     .hold = s->hold,
-                     .offset = s->offset};
+    const double low[2] = {0, 0}, high[2] = {1, WIDTH};
+    const plate_def def = {.model = s->model,
+                           .rigidity = 1,
+                           .poisson = isnan(s->poisson) ? 0.3 : s->poisson,
+                           .thickness = s->thickness > 0 ? s->thickness : 1 / 200.0,
+                           .density = 1 / GRAVITY,
+                           .hold = s->hold,
+                           .offset = s->offset > 0 ? s->offset : 0.25 / s->cells};
     sinew_mesh *mesh = plate_mesh(s->mesh, low, high, s->cells, s->model != PLATE_SHELL, s->seed, error);
-    sinew_world *world = mesh ? plate_world(s->kind == STRIP_WEIGHT ? GRAVITY : 0, steps_of(s), error) : NULL;
-    plate p;
-    uint8_t *marked = mesh ? malloc((size_t)sinew_mesh_vertex_count(mesh)) : NULL;
-    const bool good = world && marked && plate_add(world, mesh, &def, &p, error) && hold_strip(s, &p, marked, error) &&
-                      load_and_settle(s, &p, marked);
-    free(marked);
+    sinew_world *world = mesh ? plate_world(0, error) : NULL;
+    loading l = {.offset = def.offset, .tip = mesh ? malloc((size_t)sinew_mesh_vertex_count(mesh)) : NULL};
+    const bool good = world && l.tip && plate_add(world, mesh, &def, &l.plate, error) &&
+                      hold_strip(&l.plate, l.tip, error) && load_strip(s, &l, error);
+    free(l.tip);
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);
     return good;
@@ -146,7 +252,7 @@ bool strip_run(strip *s)
     s->triangles = NULL;
     const bool good = run(s, &error);
     if (!good)
-        snprintf(s->error, sizeof s->error, "%s",
+        snprintf(s->error, sizeof s->error, "%.250s",
                  error.text[0]       ? error.text
                  : s->iterations < 0 ? "Newton's method does not converge"
                                      : "out of memory");

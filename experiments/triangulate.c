@@ -3,7 +3,8 @@
  * triangulate.c: Delaunay's triangulation by inserting one point after the other (Bowyer 1981, Watson 1981).
  *
  * All triangles whose circumcircle holds the new point go, and the hole is joined to it. Three points far outside begin
- * it and go at the end. Time O(n^2): every point looks at every triangle.
+ * it and go at the end. Points on a circle or on a line leave it open which triangles are right: all are moved a
+ * little, at random, while they are joined. Time O(n^2): every point looks at every triangle.
  */
 #include "triangulate.h"
 
@@ -11,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOVE 1e-6 /* of the extent */
 #define FAR  1e4  /* of the extent of the points */
 #define FLAT 1e-7 /* twice the area over the longest side squared, below which a triangle is none */
 
 typedef struct patch {
     const double *points;
+    double *moved; /* [2 * count] */
     int32_t count; /* of points; the three that follow are far outside */
     double far[6];
     int32_t *triangles; /* [3 * triangle_count] */
@@ -26,7 +29,7 @@ typedef struct patch {
 
 static const double *point(const patch *p, int32_t i)
 {
-    return i < p->count ? p->points + 2 * i : p->far + 2 * (i - p->count);
+    return i < p->count ? p->moved + 2 * i : p->far + 2 * (i - p->count);
 }
 
 static bool add(int32_t **list, int32_t *count, int32_t *room, const int32_t *entry, int32_t size)
@@ -95,24 +98,31 @@ static bool insert(patch *p, int32_t number)
     return good;
 }
 
-static void place_far(patch *p)
+static bool move_points(patch *p)
 {
+    uint32_t state = 1;
     double extent = 0;
     for (int32_t i = 0; i < 2 * p->count; i++)
         extent = fmax(extent, fabs(p->points[i] - p->points[i % 2]));
     const double r = FAR * extent, corner[6] = {-r, -r, 2 * r, -0.3 * r, -0.4 * r, 2 * r};
     for (int i = 0; i < 6; i++)
         p->far[i] = p->points[i % 2] + corner[i];
+    p->moved = malloc(2 * (size_t)p->count * sizeof *p->moved);
+    for (int32_t i = 0; p->moved && i < 2 * p->count; i++) {
+        state = (uint32_t)((uint64_t)state * 48271u % 2147483647u); /* Park and Miller 1988 */
+        p->moved[i] = p->points[i] + MOVE * extent * ((double)state / 2147483647.0 - 0.5);
+    }
+    return p->moved != NULL;
 }
 
 static bool is_flat(const patch *p, const int32_t *t)
 {
     double longest = 0;
     for (int k = 0; k < 3; k++) {
-        const double *a = point(p, t[k]), *b = point(p, t[(k + 1) % 3]);
+        const double *a = p->points + 2 * t[k], *b = p->points + 2 * t[(k + 1) % 3];
         longest = fmax(longest, (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
     }
-    return area(point(p, t[0]), point(p, t[1]), point(p, t[2])) < FLAT * longest;
+    return area(p->points + 2 * t[0], p->points + 2 * t[1], p->points + 2 * t[2]) < FLAT * longest;
 }
 
 bool triangulate(const double *points, int32_t count, int32_t **triangles, int32_t *triangle_count)
@@ -122,9 +132,8 @@ bool triangulate(const double *points, int32_t count, int32_t **triangles, int32
     *triangle_count = 0;
     if (count < 3)
         return false;
-    place_far(&p);
-    bool good =
-        add(&p.triangles, &p.triangle_count, &p.triangle_room, (const int32_t[3]){count, count + 1, count + 2}, 3);
+    bool good = move_points(&p) && add(&p.triangles, &p.triangle_count, &p.triangle_room,
+                                       (const int32_t[3]){count, count + 1, count + 2}, 3);
     for (int32_t i = 0; good && i < count; i++)
         good = insert(&p, i);
     int32_t kept = 0;
@@ -134,6 +143,7 @@ bool triangulate(const double *points, int32_t count, int32_t **triangles, int32
             memmove(p.triangles + 3 * kept++, t, 3 * sizeof *t);
     }
     free(p.rim);
+    free(p.moved);
     if (good) {
         *triangles = p.triangles;
         *triangle_count = kept;

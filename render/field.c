@@ -5,7 +5,7 @@
  * Fields of elements are first brought to the tets of the meshes, by their corners: where several energies act on one
  * tet their energy densities add, and of stretches and stresses the largest is taken. A particle then gets the mean of
  * the tets around it, weighted by their volumes at rest. Values that are not finite (a tet without volume has no finite
- * stress) take no part.
+ * stress) take no part. Where there are no tets, a particle gets the mean stretch of the sheets' triangles around it.
  */
 #include "field.h"
 
@@ -228,10 +228,58 @@ static bool is_over_tets(const sinew_world *world, sinew_energy energy)
     return info && info->stencil == SINEW_STENCIL_TET;
 }
 
+/* Largest stretches of the triangles of one energy; adds them and their number to the sums of their particles. */
+static sinew_status add_sheet(const field_request *r, sinew_energy energy, double (*sums)[2], int32_t *taken)
+{
+    const int32_t elements = sinew_energy_element_count(r->world, energy);
+    int32_t count = 0;
+    sinew_real *values = malloc(3 * (size_t)elements * sizeof *values + 1);
+    int32_t *corners = malloc(3 * (size_t)elements * sizeof *corners + 1);
+    sinew_status status = values && corners ? SINEW_OK : picture_fail_memory(r->error, "the colours of a picture");
+    if (status == SINEW_OK)
+        status = sinew_energy_field(r->world, energy, SINEW_FIELD_STRETCHES, 3 * elements, values, &count, r->error);
+    if (status == SINEW_OK)
+        status = sinew_energy_get_elements(r->world, energy, 0, elements, corners, NULL, r->error);
+    for (size_t i = 0; i < 3 * (size_t)elements && status == SINEW_OK; i++)
+        if (isfinite((double)values[i / 3 * 3])) {
+            sums[corners[i]][0] += (double)values[i / 3 * 3];
+            sums[corners[i]][1] += 1;
+        }
+    *taken += status == SINEW_OK;
+    free(values);
+    free(corners);
+    return status == SINEW_ERROR_UNSUPPORTED ? SINEW_OK : status;
+}
+
+static bool is_over_triangles(const sinew_world *world, sinew_energy energy)
+{
+    const sinew_energy_info *info =
+        energy.index >= 0 ? sinew_get_energy_info(sinew_energy_kind_of(world, energy)) : NULL;
+    return info && info->stencil == SINEW_STENCIL_TRIANGLE;
+}
+
+static sinew_status take_sheets(const field_request *r, int32_t *taken)
+{
+    sinew_status status = SINEW_OK;
+    double(*sums)[2] = calloc((size_t)r->particle_count + 1, sizeof *sums);
+    if (!sums)
+        return picture_fail_memory(r->error, "the colours of a picture");
+    for (int32_t place = 0; place < sinew_world_energy_count(r->world) && status == SINEW_OK; place++) {
+        const sinew_energy energy = sinew_world_energy_at(r->world, place);
+        if (is_over_triangles(r->world, energy))
+            status = add_sheet(r, energy, sums, taken);
+    }
+    for (int32_t i = 0; i < r->particle_count && status == SINEW_OK; i++)
+        if (sums[i][1] > 0)
+            r->field->at_particle[i] = (float)(sums[i][0] / sums[i][1]);
+    free(sums);
+    return status;
+}
+
 static sinew_status take_energies(const field_request *r, const tet_key *keys, int64_t tet_count)
 {
     int32_t taken = 0;
-    sinew_status status = SINEW_OK;
+    sinew_status status = r->def->colour == SINEW_COLOUR_STRETCH ? take_sheets(r, &taken) : SINEW_OK;
     for (int32_t place = 0; place < sinew_world_energy_count(r->world) && status == SINEW_OK; place++) {
         const sinew_energy energy = sinew_world_energy_at(r->world, place);
         if (is_over_tets(r->world, energy))
@@ -240,9 +288,10 @@ static sinew_status take_energies(const field_request *r, const tet_key *keys, i
     if (status == SINEW_OK && taken == 0)
         return picture_fail(
             r->error, SINEW_ERROR_UNSUPPORTED,
-            "%s: the world has %d energies, none of them over tetrahedra, which have it; colour by body, "
+            "%s: the world has %d energies, none of them over tetrahedra%s, which have it; colour by body, "
             "speed or residual",
-            sinew_colour_name(r->def->colour), sinew_world_energy_count(r->world));
+            sinew_colour_name(r->def->colour), sinew_world_energy_count(r->world),
+            r->def->colour == SINEW_COLOUR_STRETCH ? " or sheets" : "");
     return status;
 }
 

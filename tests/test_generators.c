@@ -474,6 +474,48 @@ static void rope_is_straight_and_even(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+static double edge_length(const sinew_mesh *mesh, int32_t e)
+{
+    const sinew_real *a = mesh->positions + 3 * mesh->edges[2 * e], *b = mesh->positions + 3 * mesh->edges[2 * e + 1];
+    double squared = 0;
+    for (int k = 0; k < 3; k++)
+        squared += pow((double)a[k] - (double)b[k], 2);
+    return sqrt(squared);
+}
+
+/* All on a cylinder, edges of one length that sum up to the helix, ends where they belong. */
+static void coils_and_rings_are_even(void **state)
+{
+    (void)state;
+    sinew_coil_def def = sinew_default_coil_def();
+    def.turns = (sinew_real)2.5;
+    def.vertices = 401;
+    sinew_mesh *coil = sinew_mesh_coil(&def, NULL), *ring = sinew_mesh_ring(&def, NULL);
+    assert_int_equal(coil->edge_count, 400);
+    assert_int_equal(ring->edge_count, 401);
+    assert_int_equal(ring->edges[2 * 400 + 1], 0);
+    double length = 0;
+    for (int32_t i = 0; i < 401; i++) {
+        assert_true(fabs(hypot((double)coil->positions[3 * i], (double)coil->positions[3 * i + 1]) - 0.5) < 10 * EXACT);
+        assert_true(fabs(hypot((double)ring->positions[3 * i], (double)ring->positions[3 * i + 1]) - 0.5) < 10 * EXACT);
+        assert_true(ring->positions[3 * i + 2] == 0);
+        assert_true(fabs(edge_length(ring, i) - edge_length(ring, 0)) < 10 * EXACT);
+        length += i < 400 ? edge_length(coil, i) : 0;
+    }
+    assert_true(fabs(length / (2.5 * hypot(acos(-1), 0.2)) - 1) < 1e-4);
+    assert_true(fabs((double)coil->positions[3 * 400] + 0.5) < 10 * EXACT);
+    assert_true(fabs((double)coil->positions[3 * 400 + 2] - 0.5) < 10 * EXACT);
+    sinew_mesh_destroy(coil);
+    sinew_mesh_destroy(ring);
+    def.vertices = 0;
+    coil = sinew_mesh_coil(&def, NULL);
+    ring = sinew_mesh_ring(&def, NULL);
+    assert_int_equal(coil->vertex_count, 61);
+    assert_int_equal(ring->vertex_count, 24);
+    sinew_mesh_destroy(coil);
+    sinew_mesh_destroy(ring);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 #define ASSERT_REFUSED(call, wanted, part)                                                                             \
@@ -524,6 +566,30 @@ static void nonsense_is_refused(void **state)
     rope = sinew_default_rope_def();
     rope.vertices = 1;
     ASSERT_REFUSED(sinew_mesh_rope(&rope, &error), SINEW_ERROR_DATA, "at least 2");
+}
+
+static void coiled_nonsense_is_refused(void **state)
+{
+    (void)state;
+    sinew_coil_def coil = {0};
+    ASSERT_REFUSED(sinew_mesh_coil(&coil, &error), SINEW_ERROR_USAGE, "sinew_default_coil_def");
+    ASSERT_REFUSED(sinew_mesh_ring(NULL, &error), SINEW_ERROR_USAGE, "sinew_default_coil_def");
+    coil = sinew_default_coil_def();
+    coil.radius = 0;
+    ASSERT_REFUSED(sinew_mesh_ring(&coil, &error), SINEW_ERROR_DATA, "ring: the radius is 0 m");
+    coil = sinew_default_coil_def();
+    coil.turns = -1;
+    ASSERT_REFUSED(sinew_mesh_coil(&coil, &error), SINEW_ERROR_DATA, "-1 turns");
+    coil.turns = (sinew_real)1e9;
+    ASSERT_REFUSED(sinew_mesh_coil(&coil, &error), SINEW_ERROR_DATA, "32-bit");
+    coil = sinew_default_coil_def();
+    coil.pitch = NAN;
+    ASSERT_REFUSED(sinew_mesh_coil(&coil, &error), SINEW_ERROR_DATA, "the pitch is");
+    coil = sinew_default_coil_def();
+    coil.vertices = 2;
+    ASSERT_REFUSED(sinew_mesh_ring(&coil, &error), SINEW_ERROR_DATA, "at least 3");
+    coil.vertices = 1;
+    ASSERT_REFUSED(sinew_mesh_coil(&coil, &error), SINEW_ERROR_DATA, "at least 2");
 }
 
 static void round_nonsense_is_refused(void **state)
@@ -630,7 +696,8 @@ static sinew_mesh *make_any(int which, sinew_allocator hooks, sinew_error *error
     sinew_round_def round = sinew_default_round_def();
     sinew_cloth_def cloth = sinew_default_cloth_def();
     sinew_rope_def rope = sinew_default_rope_def();
-    box.allocator = beam.allocator = round.allocator = cloth.allocator = rope.allocator = hooks;
+    sinew_coil_def coil = sinew_default_coil_def();
+    box.allocator = beam.allocator = round.allocator = cloth.allocator = rope.allocator = coil.allocator = hooks;
     switch (which) {
     case 0:
         return sinew_mesh_box(&box, error);
@@ -640,15 +707,17 @@ static sinew_mesh *make_any(int which, sinew_allocator hooks, sinew_error *error
         return sinew_mesh_cloth(&cloth, error);
     case 3:
         return sinew_mesh_rope(&rope, error);
+    case 4:
+        return sinew_mesh_ring(&coil, error);
     default:
-        return round_cases[which - 4].make(&round, error);
+        return round_cases[which - 5].make(&round, error);
     }
 }
 
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    for (int which = 0; which < 8; which++) {
+    for (int which = 0; which < 9; which++) {
         failing_allocator memory = {0};
         for (memory.fail_at = 1;; memory.fail_at++) {
             memory.calls = 0;
@@ -680,6 +749,8 @@ int main(void)
         cmocka_unit_test(cloth_cuts_the_chosen_diagonals),
         cmocka_unit_test(cloth_triangles_match_its_edges),
         cmocka_unit_test(rope_is_straight_and_even),
+        cmocka_unit_test(coils_and_rings_are_even),
+        cmocka_unit_test(coiled_nonsense_is_refused),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(round_nonsense_is_refused),
         cmocka_unit_test(every_allocation_may_fail),

@@ -99,6 +99,7 @@ typedef enum sinew_solver_kind {
 } sinew_solver_kind;
 
 #define SINEW_PARAMETER_MAX 16
+#define SINEW_EXAMPLE_MAX   3
 
 typedef enum sinew_record {
     SINEW_RECORD_NONE = 0,   /* no rows */
@@ -173,7 +174,12 @@ typedef struct sinew_body_def {
     const sinew_real *positions;  /* m [3 * vertex_count] where it starts; NULL: at rest */
     const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
     const char *name;             /* copied; no other body of the world has it. NULL: none */
-    int32_t spare; /* particle numbers kept free behind the body's, for vertices that are added later; 0 */
+    int32_t spare;              /* particle numbers kept free behind the body's, for vertices that are added later; 0 */
+    sinew_real damping;         /* 1/s, >= 0: velocities shrink by exp(-damping h) after each step: Rayleigh's part in
+                                   proportion to mass. Default 0 */
+    sinew_real velocity_filter; /* [0, 1]: part of what velocities differ from the body's rigid motion by that is taken
+                                   away after each step (Mueller et al. 2007, 3.5); 0, the default: none; 1: the body
+                                   moves as if it were rigid */
 } sinew_body_def;
 
 SINEW_API sinew_body_def sinew_default_body_def(void);
@@ -262,6 +268,7 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_FIBRE_STRAIN,          /* strain along a direction, with limits                             */
     SINEW_ENERGY_VOLUME,                /* det F between bounds              Bouaziz et al. 2014, (24)-(26)  */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, /* shape and volume apart            NEO HOOKE of CalculiX, Abaqus   */
+    SINEW_ENERGY_EXAMPLES,              /* strain from a blend of examples   Bouaziz et al. 2014, (17), (18) */
     SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
@@ -358,12 +365,18 @@ typedef struct sinew_energy_def {
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
+    int32_t example_count;      /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by others */
+    int32_t example_vertex_count; /* vertices of each: as many as the body has (index -1: as the world has particles) */
+    const sinew_real *examples[SINEW_EXAMPLE_MAX]; /* [3 * example_vertex_count] m each: where the vertices are in it */
     bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
     bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; solvers that
                   minimise refuse it. Residual and gap are still those of the energy with its parameters */
+    sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
+                           damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
+                           for loads, nor quasistatic. Default 0 */
     sinew_real pbd_stiffness; /* pbd: how much of each correction is made, in (0, 1]; 0: as the solver says */
 } sinew_energy_def;
 
@@ -700,7 +713,8 @@ typedef enum sinew_field_kind {
                               where nothing is pinned */
     /* Fields of elements (sinew_energy_field). */
     SINEW_FIELD_DETERMINANT, /* 1 number a tet, det F: how many times its rest volume it has; <= 0: inside out */
-    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F */
+    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F; of a
+                                sheet's triangle its two, descending, then 0 */
     SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where
                                 det F is 0, not a number where the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number an element: J/m3 of rest volume for tets, J for all others */
@@ -747,7 +761,7 @@ typedef struct sinew_balance {
     double lost_integrator; /* by implicit Euler, also when solved exactly: 1/2 |u - w|^2 in the metric of the masses, u
                                the velocity of the step and w the (damped) one before, and the part of the elastic
                                energy that its tangent at the end of the step does not see, >= 0 where it is convex */
-    double lost_damping;    /* by the world's damping */
+    double lost_damping;    /* by the damping of the world, of bodies and of energies */
     double lost_solver;     /* because it stopped before the residual was zero: minus residual times way; and, where it
                                gives velocities of its own (substeps), what these hold less than the step's. < 0: it put
                                energy in */

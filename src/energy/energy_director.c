@@ -3,11 +3,12 @@
  * energy_director.c: keeps a director point at its distance from the middle of its edge, and across it.
  *
  *     e = x1 - x0,  l = |e|,  t = e / l,  m = p - (x0 + x1) / 2
- *     psi = k/2 [(|m| - s)^2 + (m . t - c)^2]         s, c as in the rest shape (c = 0 for points across)
+ *     psi = B/(2 L s^2) [(|m| - s)^2 + (m . t - c)^2]      L, s, c as in the rest shape (c = 0 for points across)
  *
  * Rods read from a director point in which direction it lies across the edge, nothing else (rod_shape.h), and pull at
- * it in the one direction that psi leaves free: round the edge. Both terms can be zero whatever the edge does, so at
- * rest psi is zero and its k matters for no result; it says how fast the point follows.
+ * it in the one direction that psi leaves free: round the edge. Both terms can be zero whatever the edge does, so in
+ * equilibrium psi is zero and B matters for no result. It is what keeps a point that is turned round its edge from
+ * going through it: with B as large as the rod's GJ that costs more than the twist it would save.
  *
  *     C_1 = |m| - s:      grad_m = m / |m|,                   H_mm = (1 - m m^T / |m|^2) / |m|
  *     C_2 = m . t - c:    grad_m = t,  grad_e = w / l,        H_me = (1 - t t^T) / l,
@@ -38,14 +39,14 @@ enum {
 #define LENGTH_BOUND 1e-6
 
 static const sinew_parameter parameters[] = {
-    {.name = "stiffness",
-     .unit = "N/m",
+    {.name = "rigidity",
+     .unit = "N m2",
      .minimum = 0,
      .maximum = INFINITY,
-     .preset = 100,
+     .preset = 1e-3,
      .open_minimum = true,
      .open_maximum = true,
-     .meaning = "k, force per distance from where the director point belongs; no equilibrium depends on it"},
+     .meaning = "B, as large as the rod's twisting or bending; no equilibrium depends on it"},
 };
 
 static const char *director_prepare(const sinew_element *element, sinew_real *data)
@@ -68,7 +69,7 @@ static const char *director_prepare(const sinew_element *element, sinew_real *da
     along /= length;
     if (!(distance * distance - along * along > 1e-12 * (distance * distance + length * length)))
         return "its director point lies on the line of its edge at rest; move it aside";
-    data[0] = element->parameters[0];
+    data[0] = (sinew_real)((double)element->parameters[0] / (length * distance * distance));
     data[DATA_DISTANCE] = (sinew_real)distance;
     data[DATA_ALONG] = (sinew_real)along;
     data[DATA_FLOOR] = (sinew_real)(LENGTH_BOUND * distance);
@@ -194,7 +195,7 @@ static void director_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, POINTS);
 }
 
-/* z = m: k 1 is the Hessian of psi by p but for the direction round the edge. */
+/* z = m: data[0] 1 is the Hessian of psi by p but for the direction round the edge. */
 static void director_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -208,7 +209,7 @@ static void director_stiffness(const sinew_reduced_kernel *kernel)
         lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* C = term number i, alpha = 1/k */
+/* C = term number i, alpha = L s^2 / B */
 KERNEL_INLINE lane term_of(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
 {
     director_now s;
@@ -302,7 +303,7 @@ static void director_vertex_change(const sinew_vertex_kernel *kernel)
 
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_director) = {
     .info = {.name = "director",
-             .summary = "k/2 [(|m| - s)^2 + (m . t)^2], m from the middle of an edge to its director point",
+             .summary = "B/(2 L s^2) [(|m| - s)^2 + (m . t)^2], m from the middle of an edge to its director point",
              .stencil = SINEW_STENCIL_DIRECTOR,
              .vertex_count = POINTS,
              .parameters = parameters,

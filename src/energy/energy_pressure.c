@@ -98,6 +98,16 @@ static double volume_of(const sinew_whole *whole, const sinew_real *points, doub
     return sum / 6;
 }
 
+/* The greatest distance along an axis from the centre. */
+static double reach_of(const sinew_whole *whole, const sinew_real *points, const double centre[3])
+{
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
+        for (size_t c = 0; c < 3; c++)
+            most = fmax(most, fabs((double)points[4 * (size_t)whole->particles[i] + c] - centre[c]));
+    return most;
+}
+
 typedef struct edge_count {
     const int32_t *triangles;
     int32_t open, turned, crowded; /* edges of one triangle; of two that go the same way along it; of more */
@@ -152,12 +162,18 @@ static sinew_status pressure_check_whole(const sinew_whole *whole, const sinew_a
     const sinew_status status = check_closed(whole, allocator, error);
     if (status != SINEW_OK)
         return status;
-    const double volume = volume_of(whole, whole->rest, centre);
-    if (!(volume > 0))
+    const double volume = volume_of(whole, whole->rest, centre), reach = reach_of(whole, whole->rest, centre);
+    const bool flat = fabs(volume) <= 64 * (double)LANE_EPSILON * reach * reach * reach;
+    if (flat && whole->parameters[PRESSURE_GAS] > 0)
         return sinew_fail(error, SINEW_ERROR_DATA,
-                          "pressure: the surface holds %g m3 at rest, must be more than 0: where it is less its "
-                          "triangles face inwards; turn them (sinew mesh fix)",
-                          volume);
+                          "pressure: the surface is flat at rest, so that a gas has no volume there; use gas constant, "
+                          "or a rest shape that holds some");
+    if (!flat && volume < 0)
+        return sinew_fail(
+            error, SINEW_ERROR_DATA,
+            "pressure: the surface holds %g m3 at rest: its triangles face inwards; turn them (sinew mesh "
+            "fix)",
+            volume);
     return SINEW_OK;
 }
 

@@ -21,7 +21,7 @@
 #define TRIANGLE_OPS                                                                                                   \
     .data_count = DATA_COUNT, .tangent_count = TRIANGLE_TANGENT_COUNT, .target_slot = -1, .value = material_value,     \
     .gradient = material_gradient, .product = sinew_triangle_product, .hessian = sinew_triangle_hessian,               \
-    .row_count = 2, .reduce = material_reduce, .other_count = 2, .visit_data_count = DATA_COUNT,                       \
+    .row_count = 2, .reduce = material_reduce, .sheet = true, .other_count = 2, .visit_data_count = DATA_COUNT,        \
     .visit = material_visit, .vertex_change = material_change
 
 #define TRIANGLE_CONSTRAINT_OPS .constraint_count = 1, .constrain = material_constrain, .jacobian = material_jacobian

@@ -324,8 +324,11 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     sinew_body_def def = sinew_default_body_def();
     if (name && !check_name(reader, name))
         return false;
+    const sinew_node *damping = sinew_node_get(node, "damping"), *filter = sinew_node_get(node, "velocity_filter");
     def.mesh = mesh;
     def.name = sinew_node_text(name);
+    def.damping = damping ? (sinew_real)sinew_node_number(damping) : 0;
+    def.velocity_filter = filter ? (sinew_real)sinew_node_number(filter) : 0;
     sinew_real *masses = NULL, *positions = NULL;
     bool good =
         read_mass(reader, node, &def, &masses) && read_start(reader, sinew_node_get(node, "initial"), mesh, &positions);

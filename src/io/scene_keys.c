@@ -147,6 +147,17 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
         fields[count++] =
             (sinew_field){.name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &motion_shape};
+    if (kind == SINEW_ENERGY_EXAMPLES)
+        fields[count++] = (sinew_field){.name = "examples",
+                                        .forms = SINEW_FORM_TEXTS,
+                                        .meaning = "files of the same mesh in other shapes, up to three"};
+    fields[count++] = (sinew_field){.name = "damping",
+                                    .forms = NUMBER,
+                                    .meaning = "Rayleigh: damps a motion of frequency omega by damping omega / 2 of "
+                                               "critical, rigid ones not; 0 unless given",
+                                    .unit = "s",
+                                    .minimum = 0,
+                                    .maximum = 1e6};
     if (info->capabilities & SINEW_CAN_CONSTRAINT) {
         fields[count++] = (sinew_field){
             .name = "hard", .forms = BOOLEAN, .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say"};
@@ -384,6 +395,11 @@ static const sinew_field body_fields[] = {
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,
      .maximum = 1e15, .open_minimum = true},
     {"masses", TEXT, .meaning = "file with one mass (kg) per vertex, in place of the density"},
+    {"damping", NUMBER, .meaning = "velocities shrink by exp(-damping h) a step; 0 unless given", .unit = "1/s",
+     .minimum = 0, .maximum = 1e6},
+    {"velocity_filter", NUMBER,
+     .meaning = "part of the velocities beside the body's rigid motion that each step takes away; 0 unless given",
+     .minimum = 0, .maximum = 1},
     {"initial", OBJECT, .meaning = "where it starts and how fast", .shape = &initial_shape},
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},

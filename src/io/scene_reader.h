@@ -122,7 +122,7 @@ bool sinew_reader_view(sinew_reader *reader);
 /* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values);
-/* How constraint solvers take an energy: "hard" and "pbd_stiffness". */
+/* How an energy is damped and how constraint solvers take it: "damping", "hard" and "pbd_stiffness". */
 void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def);
 
 #endif

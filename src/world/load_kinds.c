@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "math/decompose_batch.h"
+#include "world/inertia.h"
 #include "world/loads.h"
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
@@ -358,46 +359,6 @@ static void follow(const couple_view *view, double M[3])
     memcpy(M, out, sizeof out);
 }
 
-/* The direction of the line on which the vertices lie; false where they do not lie on one. */
-static bool lies_on_line(const couple_view *view, double line[3])
-{
-    const double *S = view->spread, trace = S[0] + S[4] + S[8];
-    int widest = 0;
-    for (int c = 1; c < 3; c++)
-        widest = S[4 * c] > S[4 * widest] ? c : widest;
-    const double length = sqrt(dot(S + 3 * (size_t)widest, S + 3 * (size_t)widest));
-    for (int c = 0; c < 3; c++)
-        line[c] = length > 0 ? S[3 * widest + c] / length : 0;
-    /* For points on a line S = trace line line^T; what is left of it is twice the smallest moment of inertia. */
-    double left = trace;
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++)
-            left -= line[a] * S[3 * a + b] * line[b];
-    return !(left > 1e-9 * trace);
-}
-
-/* alpha = J^-1 M, J = trace(S) I - S, by the adjugate; on a line without the moment along it. */
-static void angular(const couple_view *view, const double M[3], double alpha[3])
-{
-    const double *S = view->spread, trace = S[0] + S[4] + S[8];
-    double J[9], line[3], det = 0;
-    const bool thin = lies_on_line(view, line);
-    const double along = dot(M, line);
-    for (int i = 0; i < 9; i++)
-        J[i] = (i % 4 == 0 ? trace : 0) - S[i];
-    for (int i = 0; i < 3; i++) {
-        alpha[i] = 0;
-        for (int j = 0; j < 3 && !thin; j++) {
-            const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            const double cofactor = J[3 * a + c] * J[3 * b + d] - J[3 * a + d] * J[3 * b + c];
-            alpha[i] += cofactor * M[j];
-            det += i == 0 ? J[3 * j] * cofactor : 0;
-        }
-    }
-    for (int i = 0; i < 3; i++)
-        alpha[i] = thin ? (trace > 0 ? (M[i] - along * line[i]) / trace : 0) : alpha[i] / det;
-}
-
 static void apply_couple(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
                          sinew_real *f)
 {
@@ -406,7 +367,7 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
     double M[3] = {moment->vector[0], moment->vector[1], moment->vector[2]}, alpha[3], r[3], force[3];
     if (record->parameters[0] > 0)
         follow(&view, M);
-    angular(&view, M, alpha);
+    sinew_inertia_solve(view.spread, M, alpha);
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
         offset(world->q, particle, view.centre, r);
@@ -423,7 +384,7 @@ static const char *check_couple(const sinew_world *world, const sinew_load_recor
     const couple_view view = view_couple(world, record);
     const double M[3] = {(double)vector[0], (double)vector[1], (double)vector[2]};
     double line[3];
-    if (!lies_on_line(&view, line))
+    if (!sinew_inertia_line(view.spread, line))
         return NULL;
     if (!(view.spread[0] + view.spread[4] + view.spread[8] > 0))
         return "its vertices lie in one place, where forces have no moment; select vertices that lie apart";

@@ -48,7 +48,7 @@ static const sinew_material table[] = {
      {3.1e6, 3.1e6},
      3.5e5,
      0.2,
-     {80e-6, 51e-6},
+     {74e-6, 55e-6},
      "Wang, O'Brien, Ramamoorthi 2011 (measured: 324 g/m2, 2.0 kN/m, 64e-6 N m)"},
     {"canvas",
      "cotton duck of 10 oz, 340 g/m2",

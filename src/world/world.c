@@ -83,6 +83,7 @@ void sinew_world_destroy(sinew_world *world)
         return;
     const sinew_allocator allocator = world->allocator;
     sinew_balance_release(world);
+    sinew_damping_release(world);
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
     for (int32_t i = 0; i < world->energy_count; i++)

@@ -24,6 +24,7 @@ typedef struct sinew_body_record {
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
     char *name; /* NULL: none */
+    sinew_real damping, velocity_filter;
     /* The surface that rides on it (world_skin.c); all NULL without one. */
     sinew_skin *skin;
     int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
@@ -38,15 +39,17 @@ typedef struct sinew_energy_store {
     int32_t count;   /* elements */
     sinew_real parameters[SINEW_PARAMETER_MAX];
     uint32_t by_element; /* bit p: parameter p differs from element to element */
-    bool normals_given, rest_given, fractions_given;
+    bool normals_given, rest_given, fractions_given, examples_given;
     int32_t *particles;                    /* [count][vertex_count] inside numbers, in the caller's order */
     sinew_real *each[SINEW_PARAMETER_MAX]; /* [count] where by_element says so */
     sinew_real *weights;                   /* [count][8] as given, where the stencil takes them */
     sinew_real *normals;                   /* [count][3] as given, where normals_given */
     sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
     sinew_real *fractions;                 /* [count] filled parts of tets, where fractions_given */
+    sinew_real *examples;                  /* [count][SINEW_EXAMPLE_MAX][6] where examples_given (energy.h) */
     double *size;                          /* [count] of the rest shapes, where the energy keeps them (energy.h) */
-    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room, fraction_room;
+    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room, fraction_room,
+        example_room;
 } sinew_energy_store;
 
 /* Work space for making a batch from a store. */
@@ -64,6 +67,7 @@ typedef struct sinew_energy_record {
     sinew_batch *batch;     /* NULL when removed */
     sinew_guide targets;    /* VERTEX energies; else empty */
     uint32_t motion_digest; /* of the targets' motion as it was given */
+    sinew_real damping;     /* s */
     /* Transient energies, whose elements change often: what the next ones are made in. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
@@ -128,6 +132,8 @@ struct sinew_world {
     char *signature;            /* as it was before the first tear, whose traces it must not show; NULL: untorn */
     char *note;                 /* the caller's text that goes with the state; NULL: none */
     sinew_error error;          /* of the last step that could not be prepared */
+    struct sinew_damping_work *damping; /* what damping of energies needs; NULL until one has some */
+    double damping_loss;                /* J that damping of bodies and energies took after the last step */
     struct sinew_balance_work *balance; /* what the balance of a step needs; NULL until the def asks for it */
 };
 
@@ -201,6 +207,9 @@ void sinew_world_note_change(sinew_world *world, uint32_t changed);
 /* Fills a store, used before or zeroed, with copies of what the def says. */
 sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                      sinew_error *error);
+/* Stretches of the elements in the def's examples; `numbers` are their vertices as the def numbers them. */
+sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_world *world,
+                                         const sinew_energy_def *def, const int32_t *numbers, sinew_error *error);
 /* Takes over how much of each tet its body says is filled (element_fractions.c). */
 sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew_world *world,
                                           const sinew_energy_info *info, sinew_error *error);
@@ -251,6 +260,12 @@ void sinew_world_predict(sinew_world *world);
 void sinew_world_move_targets(sinew_world *world, double time);
 /* How much of gravity and forces acts in a step, the first being 1. */
 double sinew_world_load_part(const sinew_world *world, int64_t step);
+/* Damping of bodies and energies after a step (world_damping.c): memory; v of the world changed, loss noted. */
+sinew_status sinew_damping_prepare(sinew_world *world, sinew_error *error);
+void sinew_damping_apply(sinew_world *world);
+void sinew_damping_release(sinew_world *world);
+sinew_status sinew_energy_damping_check(const sinew_energy_def *def, sinew_error *error);
+sinew_status sinew_body_damping_check(const sinew_body_def *def, sinew_error *error);
 /* Makes what loads act on anew where bodies have changed; sets load_force for the step that comes next. */
 sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error);
 void sinew_loads_evaluate(sinew_world *world);

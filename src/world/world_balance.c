@@ -21,7 +21,8 @@
  *               - 1/2 |u - w|^2 - D            lost by implicit Euler, also by one that is solved exactly
  *               - (1 - k^2) 1/2 |v_n|^2        lost by damping
  *               + r . d over free particles    minus what the solver lost: it stopped before r was zero
- *               - 1/2 |u|^2 + 1/2 |v|^2        the same: some solvers end with another velocity than u
+ *               - 1/2 |u|^2 + 1/2 |v|^2        the same: some solvers end with another velocity than u, but for
+ *                                              what damping of bodies and energies took from v, which is damping's
  *
  * Quasistatic: v = u = 0 and w = v_n, without damping; r = grad psi - f.
  *
@@ -186,7 +187,7 @@ static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_
         }
 }
 
-static void fill_balance(const double sums[SUM_COUNT], double psi_before, double kept, sinew_balance *b)
+static void fill_balance(const double sums[SUM_COUNT], double psi_before, double kept, double damped, sinew_balance *b)
 {
     const double bregman = psi_before - b->elastic[1] + sums[SUM_ELASTIC];
     b->kinetic[0] = sums[SUM_KINETIC_BEFORE] / 2;
@@ -196,8 +197,8 @@ static void fill_balance(const double sums[SUM_COUNT], double psi_before, double
     b->pins = sums[SUM_PINS];
     b->forces = sums[SUM_FORCES];
     b->lost_integrator = sums[SUM_KICK] / 2 + bregman;
-    b->lost_damping = (1 - kept * kept) * b->kinetic[0];
-    b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2;
+    b->lost_damping = (1 - kept * kept) * b->kinetic[0] + damped;
+    b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2 - damped;
     const double change = b->kinetic[1] - b->kinetic[0] + b->elastic[1] - b->elastic[0] + b->gravity[1] - b->gravity[0];
     b->unaccounted =
         change - (b->pins + b->forces + b->targets - b->lost_integrator - b->lost_damping - b->lost_solver);
@@ -215,7 +216,7 @@ void sinew_balance_end(sinew_world *world, bool good)
     find_imbalance(world, &view, w);
     w->balance.elastic[1] = sinew_objective_elastic(&world->objective, world->q);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
-    fill_balance(sums, w->elastic, kept, &w->balance);
+    fill_balance(sums, w->elastic, kept, world->damping_loss, &w->balance);
     w->known = true;
     w->shape_version = world->shape_version;
 }

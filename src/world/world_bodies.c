@@ -149,7 +149,7 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
     sinew_status status = sinew_points_check(def->positions, count, "the position", error);
     if (status == SINEW_OK)
         status = sinew_points_check(def->velocities, count, "the velocity", error);
-    return status;
+    return status == SINEW_OK ? sinew_body_damping_check(def, error) : status;
 }
 
 /* ---- Add ------------------------------------------------------------------------------------- */
@@ -256,7 +256,9 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
                                           .count = count,
                                           .room = room,
                                           .start = start_of(world, place),
-                                          .name = d.name};
+                                          .name = d.name,
+                                          .damping = def->damping,
+                                          .velocity_filter = def->velocity_filter};
         sinew_particles_insert(world, record.start, count);
         sinew_numbers_take(world, first, room);
         fill_particles(world, &record, def, &d);

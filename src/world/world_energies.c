@@ -59,6 +59,9 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
                           (double)def->pbd_stiffness);
+    const sinew_status status = sinew_energy_damping_check(def, error);
+    if (status != SINEW_OK)
+        return status;
     return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
@@ -109,6 +112,7 @@ static sinew_status make_record(const sinew_world *world, const sinew_energy_def
         record->batch->transient = def->transient;
         record->batch->hard = def->hard;
         record->batch->pbd_stiffness = def->pbd_stiffness;
+        record->damping = def->damping;
     }
     sinew_release(&world->allocator, points);
     return status;

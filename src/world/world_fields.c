@@ -27,7 +27,8 @@ static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
     [SINEW_FIELD_RESIDUAL] = {"residual", "N", "gradient of the objective where the step ended", 3, false},
     [SINEW_FIELD_REACTION] = {"reaction", "N", "force of its pin on each particle", 3, false},
     [SINEW_FIELD_DETERMINANT] = {"determinant", "", "det F: how many times its rest volume a tet has", 1, true},
-    [SINEW_FIELD_STRETCHES] = {"stretches", "", "principal stretches of a tet, descending", 3, true},
+    [SINEW_FIELD_STRETCHES] = {"stretches", "",
+                               "principal stretches of a tet, descending; of a sheet's triangle two, then 0", 3, true},
     [SINEW_FIELD_VON_MISES] = {"von_mises", "Pa", "von Mises stress of a tet", 1, true},
     [SINEW_FIELD_ENERGY] = {"energy", "J/m3|J", "energy density of a tet, energy of any other element", 1, true},
 };
@@ -119,7 +120,7 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
 /* One element as the state is now. */
 typedef struct element_state {
     int32_t n;
-    bool is_tet;
+    bool is_tet, is_sheet;
     double x[SINEW_STENCIL_MAX][3], rest[SINEW_STENCIL_MAX][3]; /* m, vertices as the caller numbered them */
     double filled;                                              /* part of the tet that carries psi */
     double psi;                                                 /* J */
@@ -164,6 +165,7 @@ static void view_element(const sinew_world *world, const sinew_energy_record *re
 {
     s->n = record->batch->ops->info.vertex_count;
     s->is_tet = record->batch->ops->determinants != NULL;
+    s->is_sheet = record->batch->ops->sheet;
     const int32_t *particles = record->store.particles + (size_t)s->n * (size_t)element;
     for (int32_t a = 0; a < s->n; a++)
         for (int c = 0; c < 3; c++)
@@ -205,8 +207,47 @@ static void deformation(const element_state *s, double F[9])
             F[3 * i + j] = Ds[3 * i] * inverse[j] + Ds[3 * i + 1] * inverse[3 + j] + Ds[3 * i + 2] * inverse[6 + j];
 }
 
+/* F of a triangle, 3x2, in an orthonormal basis of its rest plane: [x1-x0 x2-x0] times the inverse of the same at rest,
+ * which is upper triangular when the basis begins with its first edge. */
+static void sheet_deformation(const element_state *s, double F[6])
+{
+    double a[3], b[3], along = 0, first = 0, across = 0;
+    for (int c = 0; c < 3; c++) {
+        a[c] = s->rest[1][c] - s->rest[0][c];
+        b[c] = s->rest[2][c] - s->rest[0][c];
+        first += a[c] * a[c];
+    }
+    first = sqrt(first);
+    for (int c = 0; c < 3; c++)
+        along += a[c] * b[c] / first;
+    for (int c = 0; c < 3; c++)
+        across += (b[c] - along * a[c] / first) * (b[c] - along * a[c] / first);
+    across = sqrt(across);
+    for (int c = 0; c < 3; c++) {
+        F[2 * c] = (s->x[1][c] - s->x[0][c]) / first;
+        F[2 * c + 1] = (s->x[2][c] - s->x[0][c] - along * F[2 * c]) / across;
+    }
+}
+
+static void sheet_stretches(const element_state *s, double *out)
+{
+    _Alignas(SINEW_ALIGNMENT) sinew_real A[6], U[9], sigma[2], V[4];
+    double F[6];
+    sheet_deformation(s, F);
+    for (int i = 0; i < 6; i++)
+        A[i] = (sinew_real)F[i];
+    sinew_decompose_batch_scalar.svd32(1, A, U, sigma, V);
+    out[0] = (double)sigma[0];
+    out[1] = (double)sigma[1];
+    out[2] = 0;
+}
+
 static void stretches(const element_state *s, double *out)
 {
+    if (s->is_sheet) {
+        sheet_stretches(s, out);
+        return;
+    }
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];
     double F[9];
     deformation(s, F);
@@ -249,9 +290,10 @@ static sinew_status check_element_field(const sinew_field_info *info, sinew_fiel
     if (!info->of_elements)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of particles; use sinew_world_field",
                           info->name);
-    if (field != SINEW_FIELD_ENERGY && !ops->determinants)
-        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of tetrahedra; %s has only the field energy",
-                          info->name, ops->info.name);
+    const bool has = ops->determinants || field == SINEW_FIELD_ENERGY || (field == SINEW_FIELD_STRETCHES && ops->sheet);
+    if (!has)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of tetrahedra; %s has only the field%s energy",
+                          info->name, ops->info.name, ops->sheet ? "s stretches and" : "");
     return SINEW_OK;
 }
 

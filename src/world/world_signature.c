@@ -173,6 +173,10 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "shape", "checksum %08" PRIx32, digest_of_mesh(mesh));
     put_format(s, "mass", "%s kg (checksum %08" PRIx32 ")", text,
                sinew_checksum(0, world->mass + body->start, (size_t)body->count * sizeof *world->mass));
+    if (body->damping > 0)
+        put_number(s, "damping", (double)body->damping);
+    if (body->velocity_filter > 0)
+        put_number(s, "velocity_filter", (double)body->velocity_filter);
     if (body->skin) {
         const size_t points = (size_t)sinew_skin_vertex_count(body->skin);
         const uint32_t digest = sinew_checksum(0, body->skin_vertices, 4 * points * sizeof *body->skin_vertices);
@@ -203,6 +207,8 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
             put_text(s, info->parameters[p].name, "by element");
         else
             put_parameter(s, &info->parameters[p], (double)origin.parameters[p]);
+    if (record->damping > 0)
+        put_number(s, "damping", (double)record->damping);
     put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 

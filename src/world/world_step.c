@@ -7,6 +7,7 @@
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
  *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep where the solver makes some)
+ *     damping   of bodies and energies takes from v
  *
  * A step that becomes non-finite, or that cannot be prepared, leaves the state as it was.
  */
@@ -192,6 +193,8 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     sinew_status status = prepare_objective(world, error);
     if (status == SINEW_OK)
         status = sinew_loads_prepare(world, error);
+    if (status == SINEW_OK)
+        status = sinew_damping_prepare(world, error);
     if (status != SINEW_OK || world->solver_changed == 0)
         return status;
     sinew_world_predict(world);
@@ -240,6 +243,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_solve_run(solve, out);
     if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
         accept(world, solve->q, solve->v_end);
+        sinew_damping_apply(world);
         if (solve->def.measure != SINEW_MEASURE_NOTHING)
             out->bits |= inversion_bit(world);
     }

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * balloons.c: closed surfaces under pressure whose shapes and pressures are known.
+ *
+ * The Mylar balloon: two discs of radius a, joined at the rim, of a foil that does not stretch and gives way to
+ * compression by wrinkles (Paulsen 1994: radius 0.762760 a, thickness 0.913893 a, volume 1.218524 a^3). Here meridians
+ * and rings of edges that resist stretch alone. The rubber balloon: a sphere of incompressible neo-Hookean rubber has
+ * p R / (2 mu h) = 1/s - 1/s^7 at the stretch s, with the greatest value 0.619731 at s = 7^(1/6).
+ *
+ * Both go to equilibrium in dynamic worlds by steps so long that implicit Euler takes all motion out.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments.h"
+
+static const double pi = 3.14159265358979323846;
+
+static void fail(outcome *o, const char *why)
+{
+    snprintf(o->failure, sizeof o->failure, "%.255s", why);
+}
+
+/* ---- Meshes ----------------------------------------------------------------------------------- */
+
+typedef struct shell {
+    int32_t vertex_count, triangle_count;
+    sinew_real *points;
+    int32_t *triangles;
+} shell;
+
+static void shell_free(shell *s)
+{
+    free(s->points);
+    free(s->triangles);
+    *s = (shell){0};
+}
+
+static bool shell_room(shell *s, int32_t vertices, int32_t triangles)
+{
+    s->points = calloc(3 * (size_t)vertices, sizeof *s->points);
+    s->triangles = calloc(3 * (size_t)triangles, sizeof *s->triangles);
+    if (!s->points || !s->triangles)
+        shell_free(s);
+    return s->points != NULL;
+}
+
+static void add_point(shell *s, double x, double y, double z)
+{
+    const double at[3] = {x, y, z};
+    for (int c = 0; c < 3; c++)
+        s->points[3 * s->vertex_count + c] = (sinew_real)at[c];
+    s->vertex_count++;
+}
+
+static void add_triangle(shell *s, int32_t a, int32_t b, int32_t c)
+{
+    const int32_t corners[3] = {a, b, c};
+    memcpy(s->triangles + 3 * (size_t)s->triangle_count++, corners, sizeof corners);
+}
+
+/* Vertex of ring j (1 is the innermost) at meridian i of the upper (side 0) or lower sheet; the rim is shared. */
+static int32_t disc_vertex(int32_t meridians, int32_t rings, int32_t side, int32_t j, int32_t i)
+{
+    i %= meridians;
+    if (j == 0)
+        return side;
+    return 2 + (j == rings ? 2 * (rings - 1) : 2 * (j - 1) + side) * meridians + i;
+}
+
+/* Two flat discs of radius 1, joined at the rim, normals outwards. */
+static bool make_discs(int32_t meridians, int32_t rings, shell *s)
+{
+    *s = (shell){0};
+    if (!shell_room(s, 2 + meridians * (2 * rings - 1), 2 * meridians * (2 * rings - 1)))
+        return false;
+    add_point(s, 0, 0, 0);
+    add_point(s, 0, 0, 0);
+    for (int32_t j = 1; j <= rings; j++)
+        for (int32_t side = 0; side < (j == rings ? 1 : 2); side++)
+            for (int32_t i = 0; i < meridians; i++) {
+                const double angle = 2 * pi * i / meridians, r = (double)j / rings;
+                add_point(s, r * cos(angle), r * sin(angle), 0);
+            }
+    for (int32_t side = 0; side < 2; side++)
+        for (int32_t j = 0; j < rings; j++)
+            for (int32_t i = 0; i < meridians; i++) {
+                const int32_t a = disc_vertex(meridians, rings, side, j, i);
+                const int32_t b = disc_vertex(meridians, rings, side, j + 1, i);
+                const int32_t c = disc_vertex(meridians, rings, side, j + 1, i + 1);
+                const int32_t d = disc_vertex(meridians, rings, side, j, i + 1);
+                add_triangle(s, a, side ? c : b, side ? b : c);
+                if (j > 0)
+                    add_triangle(s, a, side ? d : c, side ? c : d);
+            }
+    return true;
+}
+
+/* The middle of an edge, pushed out to the unit sphere; the same vertex from both of its triangles. */
+static int32_t middle(shell *s, int32_t (*known)[3], int32_t *known_count, int32_t a, int32_t b)
+{
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    for (int32_t i = *known_count - 1; i >= 0; i--)
+        if (known[i][0] == low && known[i][1] == high)
+            return known[i][2];
+    double x[3], length = 0;
+    for (int c = 0; c < 3; c++) {
+        x[c] = (double)s->points[3 * a + c] + (double)s->points[3 * b + c];
+        length += x[c] * x[c];
+    }
+    length = sqrt(length);
+    const int32_t entry[3] = {low, high, s->vertex_count};
+    memcpy(known[(*known_count)++], entry, sizeof entry);
+    add_point(s, x[0] / length, x[1] / length, x[2] / length);
+    return s->vertex_count - 1;
+}
+
+/* Each triangle in four. */
+static bool refine(shell *s)
+{
+    const int32_t edges = s->triangle_count * 3 / 2;
+    int32_t(*known)[3] = malloc((size_t)edges * sizeof *known), known_count = 0;
+    shell fine = {0};
+    const bool good = known && shell_room(&fine, s->vertex_count + edges, 4 * s->triangle_count);
+    if (good) {
+        memcpy(fine.points, s->points, 3 * (size_t)s->vertex_count * sizeof *s->points);
+        fine.vertex_count = s->vertex_count;
+        for (int32_t t = 0; t < s->triangle_count; t++) {
+            const int32_t *v = s->triangles + 3 * (size_t)t;
+            int32_t m[3];
+            for (int k = 0; k < 3; k++)
+                m[k] = middle(&fine, known, &known_count, v[k], v[(k + 1) % 3]);
+            for (int k = 0; k < 3; k++)
+                add_triangle(&fine, v[k], m[k], m[(k + 2) % 3]);
+            add_triangle(&fine, m[0], m[1], m[2]);
+        }
+        shell_free(s);
+        *s = fine;
+    }
+    free(known);
+    return good;
+}
+
+/* The unit sphere: an icosahedron, refined. */
+static bool make_sphere(int32_t level, shell *s)
+{
+    static const int8_t faces[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                                        {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                        {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                                        {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
+    const double t = (1 + sqrt(5)) / 2, n = sqrt(1 + t * t), u = 1 / n, w = t / n;
+    *s = (shell){0};
+    bool good = shell_room(s, 12, 20);
+    for (int k = 0; good && k < 3; k++)
+        for (int i = 0; i < 4; i++) {
+            const double a = (i % 2 ? 1 : -1) * u, b = (i < 2 ? 1 : -1) * w;
+            add_point(s, k == 0 ? a : k == 1 ? 0 : b, k == 0 ? b : k == 1 ? a : 0, k == 0 ? 0 : k == 1 ? b : a);
+        }
+    for (int f = 0; good && f < 20; f++)
+        add_triangle(s, faces[f][0], faces[f][1], faces[f][2]);
+    for (int32_t i = 0; good && i < level; i++)
+        good = refine(s);
+    return good;
+}
+
+static double shell_volume(const shell *s, const sinew_real *q)
+{
+    double sum = 0;
+    for (int32_t t = 0; t < s->triangle_count; t++) {
+        const sinew_real *x[3];
+        for (int k = 0; k < 3; k++)
+            x[k] = q + 3 * (size_t)s->triangles[3 * t + k];
+        for (int c = 0; c < 3; c++) {
+            const int a = (c + 1) % 3, b = (c + 2) % 3;
+            sum += (double)x[0][c] * ((double)x[1][a] * (double)x[2][b] - (double)x[1][b] * (double)x[2][a]);
+        }
+    }
+    return sum / 6;
+}
+
+/* ---- Worlds ----------------------------------------------------------------------------------- */
+
+/* A dynamic world without gravity in which the shell is the only body. */
+static sinew_world *shell_world(const shell *s, double h, double density, sinew_body *body, sinew_error *error)
+{
+    sinew_mesh_def mesh_def = sinew_default_mesh_def();
+    mesh_def.vertex_count = s->vertex_count;
+    mesh_def.positions = s->points;
+    mesh_def.triangle_count = s->triangle_count;
+    mesh_def.triangles = s->triangles;
+    sinew_world_def def = sinew_default_world_def();
+    def.time_step = (sinew_real)h;
+    memset(def.gravity, 0, sizeof def.gravity);
+    def.solver.iterations = 60;
+    def.solver.measure = SINEW_MEASURE_RESIDUAL;
+    sinew_mesh *mesh = sinew_mesh_create(&mesh_def, error);
+    sinew_world *world = mesh ? sinew_world_create(&def, error) : NULL;
+    if (world) {
+        sinew_body_def body_def = sinew_default_body_def();
+        body_def.mesh = mesh;
+        body_def.density = (sinew_real)density;
+        *body = sinew_world_add_body(world, &body_def, error);
+        if (body->index < 0) {
+            sinew_world_destroy(world);
+            world = NULL;
+        }
+    }
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+static sinew_energy add(sinew_world *world, sinew_body body, const char *name, const char *first, double a,
+                        const char *second, double b, sinew_error *error)
+{
+    sinew_energy_def def = sinew_default_energy_def(sinew_energy_by_name(name));
+    def.body = body;
+    sinew_energy_def_set(&def, first, a, error);
+    if (second)
+        sinew_energy_def_set(&def, second, b, error);
+    return sinew_world_add_energy(world, &def, error);
+}
+
+/* ---- Mylar ------------------------------------------------------------------------------------ */
+
+typedef struct mylar {
+    double radius, thickness, volume;
+} mylar;
+
+static bool bad_step(sinew_world *world)
+{
+    return sinew_world_step(world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED);
+}
+
+static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *found, figure *f, outcome *o)
+{
+    sinew_error error = {0};
+    sinew_body body;
+    shell s;
+    if (!make_discs(meridians, rings, &s)) {
+        fail(o, "out of memory");
+        return false;
+    }
+    sinew_world *world = shell_world(&s, 0.05, 0.1, &body, &error);
+    sinew_real *q = malloc(3 * (size_t)s.vertex_count * sizeof *q);
+    bool good = world && q && add(world, body, "edge_strain", "stiffness", 2e4, "minimum", 0, &error).index >= 0 &&
+                add(world, body, "pressure", "pressure", 100, NULL, 0, &error).index >= 0;
+    if (good) { /* apart by a little, so that there is an inside to push at */
+        memcpy(q, s.points, 3 * (size_t)s.vertex_count * sizeof *q);
+        for (int32_t side = 0; side < 2; side++)
+            for (int32_t j = 0; j < rings; j++)
+                for (int32_t i = 0; i < (j ? meridians : 1); i++)
+                    q[3 * disc_vertex(meridians, rings, side, j, i) + 2] =
+                        (sinew_real)((side ? -0.05 : 0.05) * (1 - (double)j / rings));
+        sinew_world_set_positions(world, 0, s.vertex_count, q);
+    }
+    for (int32_t i = 0; good && i < steps; i++)
+        good = !bad_step(world);
+    if (good) {
+        sinew_world_get_positions(world, 0, s.vertex_count, q);
+        found->thickness = (double)q[2] - (double)q[5];
+        found->volume = shell_volume(&s, q);
+        found->radius = 0;
+        for (int32_t i = 0; i < meridians; i++) {
+            const sinew_real *x = q + 3 * (size_t)disc_vertex(meridians, rings, 0, rings, i);
+            found->radius += hypot((double)x[0], (double)x[1]) / meridians;
+        }
+        figure_shape(f, "Mylar", SINEW_SOLVER_NEWTON, q, s.vertex_count);
+        figure_surface(f, s.triangles, s.triangle_count);
+    } else {
+        fail(o, *error.text ? error.text : "the Mylar balloon could not be stepped");
+    }
+    free(q);
+    sinew_world_destroy(world);
+    shell_free(&s);
+    return good;
+}
+
+static void judge(outcome *o, const char *what, double published, double measured, double bound)
+{
+    char text[120];
+    snprintf(text, sizeof text, "%.6f", published);
+    claim *c = outcome_claim(o, what, text);
+    const double error = fabs(measured / published - 1);
+    claim_measured(c, "%.6f, %.2f %% off", measured, 100 * error);
+    claim_holds(c,
+                error <= bound       ? HOLDS_YES
+                : error <= 3 * bound ? HOLDS_PARTLY
+                                     : HOLDS_NO,
+                "%s", error <= bound ? "" : "the mesh is too coarse for the bound");
+}
+
+static bool show_mylar(const setting *s, figure *f, outcome *o)
+{
+    mylar m = {0};
+    if (!blow_mylar(s->quick ? 32 : 48, s->quick ? 16 : 24, s->quick ? 80 : 200, &m, f, o))
+        return false;
+    judge(o, "Mylar balloon: radius / a", 0.762760, m.radius, 0.01);
+    judge(o, "Mylar balloon: thickness / a", 0.913893, m.thickness, 0.01);
+    judge(o, "Mylar balloon: volume / a^3", 1.218524, m.volume, 0.01);
+    outcome_number(o, m.radius, "mylar_radius");
+    outcome_number(o, m.thickness, "mylar_thickness");
+    outcome_number(o, m.volume, "mylar_volume");
+    return true;
+}
+
+/* ---- Rubber ----------------------------------------------------------------------------------- */
+
+enum {
+    STRETCHES = 41
+};
+static const double scale = 2 * 1e5 * 1e-3; /* 2 mu h / R, Pa: mu = 1e5 Pa, h = 1 mm, R = 1 m */
+
+/* A rubber sphere under a constant pressure; 0: without. */
+static sinew_world *rubber_world(const shell *s, double pressure, sinew_error *error)
+{
+    sinew_body body;
+    sinew_world *world = shell_world(s, 1, 1, &body, error);
+    if (world && (add(world, body, "membrane_neo_hookean", "young", 3e5, "thickness", 1e-3, error).index < 0 ||
+                  (pressure > 0 && add(world, body, "pressure", "pressure", pressure, NULL, 0, error).index < 0))) {
+        sinew_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+/* The stretch below the peak with 1/s - 1/s^7 = p, by bisection. */
+static double stretch_of(double p)
+{
+    double low = 1, high = pow(7, 1.0 / 6);
+    for (int i = 0; i < 60; i++) {
+        const double s = (low + high) / 2;
+        *(1 / s - pow(s, -7) < p ? &low : &high) = s;
+    }
+    return low;
+}
+
+static void stretch_to(sinew_world *world, const shell *s, double stretch, sinew_real *q)
+{
+    for (int32_t i = 0; i < 3 * s->vertex_count; i++)
+        q[i] = (sinew_real)(stretch * (double)s->points[i]);
+    sinew_world_set_positions(world, 0, s->vertex_count, q);
+}
+
+/* p R / (2 mu h) = dE/dV by stretch control: central differences of the elastic energy. */
+static double pressure_at(sinew_world *world, const shell *s, double stretch, sinew_real *q)
+{
+    const double step = sizeof(sinew_real) == 4 ? 0.02 : 1e-4;
+    double E[2], V[2];
+    for (int k = 0; k < 2; k++) {
+        sinew_measures m;
+        stretch_to(world, s, stretch + (k ? step : -step), q);
+        sinew_world_measure(world, &m);
+        E[k] = m.elastic;
+        V[k] = shell_volume(s, q);
+    }
+    return (E[1] - E[0]) / (V[1] - V[0]) / scale;
+}
+
+/* Whether the balloon, let go a little below the stretch of the peak, comes to rest there; *stretch: where it is. */
+static bool rests_at(const shell *s, double pressure, sinew_real *q, double *stretch)
+{
+    sinew_error error = {0};
+    sinew_world *world = rubber_world(s, pressure * scale, &error);
+    bool good = world != NULL;
+    double last = 0;
+    *stretch = 1.3;
+    if (good)
+        stretch_to(world, s, *stretch, q);
+    for (int i = 0; good && i < 400 && *stretch < 1.7 && fabs(*stretch - last) > 1e-5; i++) {
+        good = !bad_step(world);
+        sinew_world_get_positions(world, 0, s->vertex_count, q);
+        last = *stretch;
+        *stretch = cbrt(shell_volume(s, q) / shell_volume(s, s->points));
+    }
+    sinew_world_destroy(world);
+    return good && *stretch < 1.7;
+}
+
+/* The greatest pressure that the balloon bears, by bisection, and where it then rests. */
+static double bear(const shell *s, int32_t halvings, sinew_real *q, double *stretch)
+{
+    double low = 0.60, high = 0.64;
+    for (int32_t i = 0; i < halvings; i++) {
+        double at;
+        const double trial = (low + high) / 2;
+        if (rests_at(s, trial, q, &at)) {
+            low = trial;
+            *stretch = at;
+        } else {
+            high = trial;
+        }
+    }
+    return (low + high) / 2;
+}
+
+static void show_curve(const shell *s, sinew_world *world, sinew_real *q, outcome *o)
+{
+    figure *f = outcome_figure(o, "rubber", "Rubber balloon: pressure over stretch", "stretch", "p R / (2 mu h)");
+    const bool room = figure_series(f, "measured", SINEW_SOLVER_NEWTON, 0, STRETCHES) &&
+                      figure_series(f, "1/s - 1/s^7", SINEW_SOLVER_PD, 1, STRETCHES);
+    double best = 0, at = 1;
+    for (int i = 0; i < 20 * (STRETCHES - 1); i++) {
+        const double stretch = 1 + 2.0 * i / (20 * (STRETCHES - 1)),
+                     p = i % 20 && fabs(stretch - 1.38) > 0.1 ? 0 : pressure_at(world, s, stretch, q);
+        if (p > best) {
+            best = p;
+            at = stretch;
+        }
+        if (!room || i % 20)
+            continue;
+        for (int k = 0; k < 2; k++)
+            f->series[k].x[i / 20] = stretch;
+        f->series[0].y[i / 20] = p;
+        f->series[1].y[i / 20] = 1 / stretch - pow(stretch, -7);
+    }
+    for (int k = 0; room && k < 2; k++)
+        f->series[k].count = STRETCHES - 1;
+    judge(o, "rubber balloon: greatest p R / (2 mu h), by stretch", 0.619731, best, 0.01);
+    judge(o, "rubber balloon: stretch there, 7^(1/6)", pow(7, 1.0 / 6), at, 0.01);
+    outcome_number(o, best, "rubber_peak");
+    outcome_number(o, at, "rubber_stretch");
+}
+
+static bool show_rubber(const setting *s, figure *f, outcome *o)
+{
+    sinew_error error = {0};
+    shell ball;
+    bool good = make_sphere(s->quick ? 3 : 4, &ball);
+    sinew_real *q = good ? malloc(3 * (size_t)ball.vertex_count * sizeof *q) : NULL;
+    sinew_world *world = q ? rubber_world(&ball, 0, &error) : NULL;
+    if (world) {
+        double stretch = 1;
+        show_curve(&ball, world, q, o);
+        const double borne = bear(&ball, s->quick ? 3 : 7, q, &stretch);
+        judge(o, "rubber balloon: greatest pressure it rests at, by Newton", 0.619731, borne, 0.01);
+        outcome_number(o, borne, "rubber_borne");
+        double at;
+        rests_at(&ball, 0.6, q, &at);
+        figure_shape(f, "rubber at 0.6", SINEW_SOLVER_NEWTON, q, ball.vertex_count);
+        figure_surface(f, ball.triangles, ball.triangle_count);
+        judge(o, "rubber balloon: stretch at p R / (2 mu h) = 0.6", stretch_of(0.6), at, 0.01);
+        outcome_number(o, at, "rubber_rest");
+    } else {
+        fail(o, *error.text ? error.text : "out of memory");
+    }
+    good = world != NULL;
+    sinew_world_destroy(world);
+    free(q);
+    shell_free(&ball);
+    return good;
+}
+
+void experiment_balloons(const setting *s, outcome *o)
+{
+    figure *f = outcome_figure(o, "shapes", "Balloons at rest", "", "");
+    f->shapes = true;
+    f->span = 3;
+    snprintf(o->setup, sizeof o->setup,
+             "Mylar: two discs of %d meridians and %d rings; rubber: a sphere of %d triangles.", s->quick ? 32 : 48,
+             s->quick ? 16 : 24, s->quick ? 1280 : 5120);
+    if (show_mylar(s, f, o))
+        show_rubber(s, f, o);
+}

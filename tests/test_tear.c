@@ -309,7 +309,8 @@ static void updates_agree(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* OBJ and VTU frames follow the cells; formats whose frames have one shape say no before the first step. */
+/* OBJ and VTU frames follow the cells, and have the vertices of all bodies one after the other, without gaps; formats
+ * whose frames have one shape say no before the first step. */
 static void caches_follow(void **state)
 {
     (void)state;
@@ -317,6 +318,7 @@ static void caches_follow(void **state)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
         tearing_world t = make_tearing(mesh, SINEW_SOLVER_XPBD, true, 3);
         sinew_error error = {0};
+        add_mesh(t.world, mesh, 0.2, NULL, NULL); /* behind it, so that it moves to other particles as it grows */
         sinew_cache_def def = sinew_default_cache_def();
         def.world = t.world;
         def.directory = SINEW_TEST_DIR;
@@ -338,15 +340,43 @@ static void caches_follow(void **state)
                                                NULL, &error);
             must(&error);
             const sinew_mesh *torn = sinew_body_mesh(t.world, t.body);
-            assert_true(sinew_mesh_vertex_count(torn) > sinew_mesh_vertex_count(mesh));
-            assert_int_equal(sinew_mesh_triangle_count(read), sinew_mesh_triangle_count(torn));
-            const int32_t first = sinew_body_first_particle(t.world, t.body);
-            for (int32_t i = 0; i < 3 * sinew_mesh_triangle_count(read); i++)
-                assert_int_equal(sinew_mesh_triangles(read)[i], first + sinew_mesh_triangles(torn)[i]);
+            const int32_t vertices = sinew_mesh_vertex_count(torn), triangles = sinew_mesh_triangle_count(torn);
+            assert_true(vertices > sinew_mesh_vertex_count(mesh));
+            assert_true(sinew_body_first_particle(t.world, t.body) > 0);
+            assert_int_equal(sinew_mesh_vertex_count(read), vertices + sinew_mesh_vertex_count(mesh));
+            assert_int_equal(sinew_mesh_triangle_count(read), triangles + sinew_mesh_triangle_count(mesh));
+            for (int32_t i = 0; i < 3 * triangles; i++)
+                assert_int_equal(sinew_mesh_triangles(read)[i], sinew_mesh_triangles(torn)[i]);
             sinew_mesh_destroy(read);
         }
         sinew_world_destroy(t.world);
     }
+    sinew_mesh_destroy(mesh);
+}
+
+/* A surface with a hole holds no gas. */
+static void refuse_gas(void)
+{
+    static const sinew_real corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const int32_t faces[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    sinew_error error = {0};
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 4;
+    def.positions = corners;
+    def.triangle_count = 4;
+    def.triangles = faces;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    must(&error);
+    tearing_world t = make_tearing(mesh, SINEW_SOLVER_NEWTON, true, 1);
+    sinew_energy_def gas = sinew_default_energy_def(SINEW_ENERGY_PRESSURE);
+    gas.body = t.body;
+    sinew_world_add_energy(t.world, &gas, &error);
+    must(&error);
+    sinew_tear_def tear = sinew_default_tear_def();
+    tear.body = t.body;
+    assert_int_equal(sinew_body_set_tear(t.world, &tear, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "pressure"));
+    sinew_world_destroy(t.world);
     sinew_mesh_destroy(mesh);
 }
 
@@ -365,6 +395,7 @@ static void refusals(void **state)
     def.limit = 1;
     def.most = 0;
     assert_int_equal(sinew_body_set_tear(t.world, &def, &error), SINEW_ERROR_DATA);
+    refuse_gas();
     sinew_world_destroy(t.world);
     sinew_mesh_destroy(mesh);
 }

@@ -459,9 +459,10 @@ typedef struct sinew_tear_report {
 } sinew_tear_report;
 
 SINEW_API sinew_tear_def sinew_default_tear_def(void);
-/* Tearing by this def from the next step on, in place of what was said before. Refuses a body with a skin, and elements
- * that cannot tear (shells, rods), by name. sinew_world_shape_version() goes up in a step that begins with a tear.
- * States carry the tears: they load into a world that was built the same way and is torn no further. */
+/* Tearing by this def from the next step on, in place of what was said before. Refuses a body with a skin or with
+ * director points, and elements that cannot tear (shells, rods, pressure), by name. sinew_world_shape_version() goes up
+ * in a step that begins with a tear. States carry the tears: they load into a world that was built the same way and is
+ * torn no further. */
 SINEW_API sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error);
 /* Whether a body may tear. */
 SINEW_API bool sinew_body_tears(const sinew_world *world, sinew_body body);

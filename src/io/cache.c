@@ -114,18 +114,10 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
     return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
 }
 
-static bool any_tears(const sinew_world *world)
-{
-    bool any = false;
-    for (int32_t i = 0; i < sinew_world_body_count(world); i++)
-        any = any || sinew_body_tears(world, sinew_world_body_at(world, i));
-    return any;
-}
-
 /* Formats whose frames all have one shape do not take bodies that tear: better said before the first step. */
 static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
 {
-    if (formats[def->format]->reshape || !any_tears(def->world))
+    if (formats[def->format]->reshape || !sinew_cache_tears(def->world))
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "cache %s: a body tears, and all frames of %s have the same cells; use obj or vtu", def->name,
@@ -185,7 +177,7 @@ static sinew_status fetch(sinew_cache *cache, sinew_error *error)
     int32_t count = sinew_world_particle_count(cache->world);
     sinew_status status = SINEW_OK;
     const bool changed = sinew_world_shape_version(cache->world) != cache->shape_version;
-    if (changed && cache->ops->reshape && any_tears(cache->world)) {
+    if (changed && cache->ops->reshape && sinew_cache_tears(cache->world)) {
         status = make_points(cache, error);
         if (status == SINEW_OK)
             status = cache->ops->reshape(cache, error);

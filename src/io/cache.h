@@ -89,6 +89,7 @@ struct sinew_cache {
     sinew_cache_body *bodies; /* [body_count] */
     bool whole_bodies;        /* bodies themselves are written, also where they have skins */
     bool skinned;             /* some body's points are a skin's */
+    bool by_body;             /* points are numbered body by body without gaps; else by the numbers of particles */
     const char *noun;         /* what points are, in messages: "particle", "point" */
     int32_t point_count;
     int32_t particle_count; /* of the world when it was opened, or has changed its shape since */
@@ -101,7 +102,9 @@ struct sinew_cache {
 
 /* ---- Points and shape of the world (cache_points.c, cache_shape.c) ---------------------------- */
 
-/* Finds the points of all bodies, also anew: sets bodies, skinned, noun and point_count. */
+/* Whether some body may tear: its vertices then move to other numbers of particles as it grows. */
+bool sinew_cache_tears(const sinew_world *world);
+/* Finds the points of all bodies, also anew: sets bodies, skinned, by_body, noun and point_count. */
 sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error);
 /* q and v as the world is now. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);

@@ -16,6 +16,14 @@ static sinew_cache_body look_at(const sinew_world *world, int32_t place, bool bo
     return found;
 }
 
+bool sinew_cache_tears(const sinew_world *world)
+{
+    bool any = false;
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++)
+        any = any || sinew_body_tears(world, sinew_world_body_at(world, i));
+    return any;
+}
+
 /* Particles are points by their own numbers. */
 static void number_as_particles(sinew_cache *cache)
 {
@@ -45,12 +53,13 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
     }
     cache->noun = cache->skinned ? "point" : "particle";
     cache->point_count = (int32_t)count;
-    if (!cache->skinned)
+    cache->by_body = cache->skinned || sinew_cache_tears(cache->world);
+    if (!cache->by_body)
         number_as_particles(cache);
     return SINEW_OK;
 }
 
-/* The points of one body of a world with skins. */
+/* The points of one body where points are numbered body by body. */
 static sinew_status fetch_body(sinew_cache *cache, const sinew_cache_body *of)
 {
     const sinew_world *world = cache->world;
@@ -66,7 +75,7 @@ static sinew_status fetch_body(sinew_cache *cache, const sinew_cache_body *of)
 
 sinew_status sinew_cache_points_fetch(sinew_cache *cache)
 {
-    if (!cache->skinned) {
+    if (!cache->by_body) {
         sinew_status status = sinew_world_get_positions(cache->world, 0, cache->point_count, cache->q);
         return status == SINEW_OK ? sinew_world_get_velocities(cache->world, 0, cache->point_count, cache->v) : status;
     }

@@ -139,7 +139,7 @@ static sinew_status make_fields(const sinew_cache *cache, own_part *own, sinew_e
     bool good = true;
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
-        if (!own->fields.values[f] || (!info->of_elements && !cache->skinned))
+        if (!own->fields.values[f] || (!info->of_elements && !cache->by_body))
             continue;
         own->values[f] =
             sinew_allocate(&cache->allocator, info->of_elements ? (size_t)own->cell_count : (size_t)cache->point_count,

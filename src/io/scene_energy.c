@@ -45,7 +45,7 @@ static bool view_cells(sinew_reader *reader, const sinew_node *node, const char 
 {
     *view = (cell_view){.row = sinew_get_stencil(stencil), .width = width};
     if (view->row->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
-        return false;
+        return sinew_tree_blame(&reader->tree, node);
     return view->count > 0 ||
            sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->row->plural);
 }

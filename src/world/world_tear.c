@@ -26,7 +26,8 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
 
 /* ---- Def ------------------------------------------------------------------------------------- */
 
-/* Elements that neither tear nor stay as they are: shells and rods, whose slopes belong to edges. */
+/* Elements that neither tear nor stay as they are: shells and rods, whose slopes belong to edges, and those that have a
+ * meaning only all together: a gas in a surface that has a hole. */
 static sinew_status check_energies(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
@@ -40,6 +41,11 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
                               "energy %d (%s) is on %s, which cannot tear; use energies on edges, triangles, hinges, "
                               "wheels or tets",
                               i, info->name, row->plural);
+        if (record->batch->ops->check_whole)
+            return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                              "energy %d (%s) needs a surface without holes, and a tear makes one; use the load "
+                              "traction",
+                              i, info->name);
     }
     return SINEW_OK;
 }
@@ -62,7 +68,12 @@ static sinew_status check_def(const sinew_world *world, const sinew_tear_def *de
                           def->body.index);
     if (sinew_tear_cells(body->mesh).count == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "body %d has no cells that could tear", def->body.index);
-    return check_energies(world, body, error);
+    const sinew_status status = check_energies(world, body, error);
+    if (status == SINEW_OK && sinew_mesh_director_count(body->mesh) > 0)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "body %d has director points, which belong to edges and cannot tear; leave them out",
+                          def->body.index);
+    return status;
 }
 
 sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error)

@@ -175,7 +175,8 @@ bool drape_run(drape *d)
     good = good && keep_shape(d, &p);
     if (good)
         measure(d);
-    snprintf(d->error, sizeof d->error, "%s", d->iterations < 0 && !error.text[0] ? "does not converge" : error.text);
+    snprintf(d->error, sizeof d->error, "%.250s",
+             d->iterations < 0 && !error.text[0] ? "does not converge" : error.text);
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);
     return good && d->iterations >= 0;

@@ -128,6 +128,8 @@ void experiment_newton(const setting *s, outcome *o);
 void experiment_pd_flag(const setting *s, outcome *o);
 
 void experiment_rods(const setting *s, outcome *o);
+void experiment_multiresolution(const setting *s, outcome *o);
+void experiment_pd_volume(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

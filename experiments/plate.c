@@ -157,8 +157,8 @@ static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_
     weak.weights = weights;
     weak.normals = normals;
     weak.transient = false;
-    set(&weak, "normal_stiffness", guide == PLATE_IN_PLANE ? 10 * p->stretch : 0);
-    set(&weak, "tangent_stiffness", guide == PLATE_IN_PLANE ? 0 : 10 * p->stretch);
+    set(&weak, "normal_stiffness", guide == PLATE_IN_PLANE ? 1000 * p->stretch : 0);
+    set(&weak, "tangent_stiffness", guide == PLATE_IN_PLANE ? 0 : 1000 * p->stretch);
     good = good && sinew_world_add_energy(p->world, &weak, error).index >= 0;
     free(pairs);
     free(weights);

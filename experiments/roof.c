@@ -79,7 +79,8 @@ bool roof_run(roof *r)
         r->iterations = plate_settle(world, 10);
         r->sag = sag(&p, mesh);
     }
-    snprintf(r->error, sizeof r->error, "%s", r->iterations < 0 && !error.text[0] ? "does not converge" : error.text);
+    snprintf(r->error, sizeof r->error, "%.250s",
+             r->iterations < 0 && !error.text[0] ? "does not converge" : error.text);
     free(marked);
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);

@@ -237,3 +237,55 @@ sinew_world *scene_muscles(trial *t, sinew_error *error)
             good = i + k == 3 || bind(t, world, muscle[i], muscle[k], 0, error);
     return finished(world, good);
 }
+
+/* ---- Cloth -------------------------------------------------------------------------------------- */
+
+/* The sheet and its membrane; index -1 on failure. */
+static sinew_body add_sheet(sinew_world *world, const trial *t, sinew_error *error)
+{
+    sinew_body body = {.index = -1};
+    sinew_cloth_def cloth = sinew_default_cloth_def();
+    for (int c = 0; c < 2; c++) {
+        cloth.vertices[c] = t->n;
+        cloth.size[c] = (sinew_real)t->size;
+    }
+    sinew_mesh *mesh = sinew_mesh_cloth(&cloth, error);
+    if (!mesh)
+        return body;
+    sinew_body_def def = sinew_default_body_def();
+    def.mesh = mesh;
+    def.density = 10;
+    body = sinew_world_add_body(world, &def, error);
+    sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_COROTATED);
+    energy.body = body;
+    energy.parameters[sinew_energy_parameter(energy.kind, "young")] = 1000;
+    energy.parameters[sinew_energy_parameter(energy.kind, "poisson")] = (sinew_real)POISSON;
+    energy.parameters[sinew_energy_parameter(energy.kind, "thickness")] = 1;
+    if (body.index >= 0 && sinew_world_add_energy(world, &energy, error).index < 0)
+        body.index = -1;
+    sinew_mesh_destroy(mesh);
+    return body;
+}
+
+sinew_world *scene_cloth(trial *t, sinew_error *error)
+{
+    sinew_world_def def = sinew_default_world_def();
+    def.time_step = (sinew_real)0.005;
+    def.thread_count = 1;
+    def.allocator = t->allocator;
+    def.gravity[1] = 0;
+    def.gravity[2] = (sinew_real)-9.8; /* the generator's sheet lies in the plane of x and y */
+    def.solver = t->solver;
+    sinew_world *world = sinew_world_create(&def, error);
+    if (!world)
+        return NULL;
+    const int32_t held[2] = {0, t->n - 1};
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = add_sheet(world, t, error);
+    pin.vertices = held;
+    pin.vertex_count = 2;
+    if (pin.body.index >= 0 && sinew_world_add_pins(world, &pin, error).index >= 0)
+        return world;
+    sinew_world_destroy(world);
+    return NULL;
+}

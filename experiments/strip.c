@@ -252,7 +252,7 @@ bool strip_run(strip *s)
     s->triangles = NULL;
     const bool good = run(s, &error);
     if (!good)
-        snprintf(s->error, sizeof s->error, "%s",
+        snprintf(s->error, sizeof s->error, "%.250s",
                  error.text[0]       ? error.text
                  : s->iterations < 0 ? "Newton's method does not converge"
                                      : "out of memory");

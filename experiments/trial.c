@@ -227,6 +227,7 @@ static bool fastest(const setting *s, const trial *t, int32_t iterations, double
                        .material = t->material,
                        .loose = t->loose,
                        .bond = t->bond,
+                       .size = t->size,
                        .speed = t->speed,
                        .solver = t->solver,
                        .frames = 3};

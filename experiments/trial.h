@@ -13,6 +13,8 @@
  *   - cantilever: 1 x 0.5 x 0.5 m in 2 n x n x n cells, 1e3 Pa, 10 kg/m3, clamped on the left, quasistatic;
  *   - hanging: two cubes of 0.5 m and n^3 vertices, 1e3 Pa, 10 kg/m3, the upper held at its top, the lower 0.1 m below
  *     it and bound to it by weak constraints of 1e8 N/m and no length; quasistatic;
+ *   - cloth: a square of `size` and n^2 vertices, horizontal at first, 10 kg/m2, 1000 N/m, held at two corners, steps
+ * of 5 ms;
  *   - muscles: four bars of 1.2 x 0.2 x 0.2 m side by side, 4 n x n x n vertices, 1e5 Pa, 1000 kg/m3, bound to each
  *     other where they touch by weak constraints of 1e8 N/m; all are held on the left, two on the right, where they are
  *     drawn out by 0.3 m and turned by 45 degrees within 10 frames; quasistatic, with gravity.
@@ -37,6 +39,7 @@ struct trial {
     sinew_energy_kind material; /* of the block; the other scenes are corotated */
     double speed;               /* of the block's ends; 0: 1, as above */
     double bond;                /* N/m of weak constraints; 0: 1e8 */
+    double size;                /* m of a side of the cloth */
     bool loose;                 /* hanging, muscles: without their weak constraints */
     sinew_solver_def solver;
     int32_t frames;
@@ -59,7 +62,7 @@ struct trial {
     sinew_iteration *rows;
 };
 
-scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_hanging, scene_muscles;
+scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_hanging, scene_muscles, scene_cloth;
 
 /* A solver with parameters by name: pairs of name and value, NULL at the end. No tolerance. */
 sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);

@@ -23,6 +23,7 @@ typedef struct sample {
     double rest[SIZE_MAX3], x[SIZE_MAX3];
     double weights[8], normal[3], target[3];
     double parameters[SINEW_PARAMETER_MAX];
+    double examples[6 * SINEW_EXAMPLE_MAX]; /* stretches less 1 */
 } sample;
 
 typedef struct batch {
@@ -52,7 +53,10 @@ static inline void batch_free(batch *b)
 
 static inline const char *batch_prepare(const sinew_energy_ops *ops, const sample *s, sinew_real *data)
 {
-    sinew_real rest[SIZE_MAX3], weights[8], normal[3], target[3], parameters[SINEW_PARAMETER_MAX];
+    sinew_real rest[SIZE_MAX3], weights[8], normal[3], target[3], parameters[SINEW_PARAMETER_MAX],
+        examples[6 * SINEW_EXAMPLE_MAX];
+    for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++)
+        examples[i] = (sinew_real)s->examples[i];
     for (int i = 0; i < SIZE_MAX3; i++)
         rest[i] = (sinew_real)s->rest[i];
     for (int i = 0; i < 8; i++)
@@ -68,7 +72,8 @@ static inline const char *batch_prepare(const sinew_energy_ops *ops, const sampl
                                    .parameters = parameters,
                                    .weights = weights,
                                    .normal = normal,
-                                   .target = target};
+                                   .target = target,
+                                   .examples = examples};
     return ops->prepare(&element, data);
 }
 
@@ -293,6 +298,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
         shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] = sample_parameter(&info->parameters[i]);
+    for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++) /* shapes that differ well; the last one is left out */
+        result.examples[i] = i < 12 ? 0.2 * sin(1 + 5.0 * i) : 0;
     double sums[2] = {0, 0}, length = 0;
     for (int a = 0; a < 8; a++)
         sums[a / 4] += result.weights[a] = random_in(0.1, 1);
@@ -316,7 +323,9 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
 static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 {
     const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* of which it is the first member */
-    return ops->barrier && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
+    /* A mirrored shell has its directors on its other side: angles that have changed by pi, where they jump. */
+    const bool jumps = info->stencil == SINEW_STENCIL_SHELL;
+    return (ops->barrier || jumps) && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
 }
 
 static inline bool is_tet(const sinew_energy_info *info)

@@ -26,6 +26,7 @@ endif()
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
 add_custom_target(threaded_tests)
 foreach(target test_threads test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
+               test_coarse test_mpbng
                test_changing_world test_tree test_fill)
   if(TARGET ${target})
     add_dependencies(threaded_tests ${target})
@@ -95,3 +96,13 @@ if(TARGET test_gap AND TARGET test_gap_single)
   target_compile_definitions(test_gap_single PRIVATE SINEW_REFEREE="$<TARGET_FILE:test_gap>")
   add_dependencies(test_gap_single test_gap)
 endif()
+
+# ---- Plates and shells are built as the experiments build them ----
+foreach(target test_thin test_thin_single)
+  if(TARGET ${target})
+    foreach(file plate plate_mesh strip roof drape triangulate)
+      target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments/${file}.c)
+    endforeach()
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments)
+  endif()
+endforeach()

@@ -307,7 +307,7 @@ static void without_reduced_coordinates(void **unused)
 {
     (void)unused;
     check_everywhere(LEAN, 1u << SINEW_SOLVER_NEWTON | 1u << SINEW_SOLVER_XPBD | 1u << SINEW_SOLVER_PBD |
-                               1u << SINEW_SOLVER_XPBD_QS | 1u << SINEW_SOLVER_PBNG);
+                               1u << SINEW_SOLVER_XPBD_QS | 1u << SINEW_SOLVER_PBNG | 1u << SINEW_SOLVER_MPBNG);
 }
 
 static void required_slots_alone(void **unused)

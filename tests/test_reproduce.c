@@ -268,15 +268,24 @@ static void check_gravity_bar(const json_t *s)
     assert_true(number(s, "qs10_distance_share") < number(s, "qs1_distance_share"));
 }
 
+/* More weight on volume keeps more of it, and thins the waist of a bar that is drawn out. */
+static void check_pd_volume(const json_t *s)
+{
+    assert_true(number(s, "volume_0") > 1.2);
+    assert_true(fabs(number(s, "volume_100") - 1) < 0.1 * (number(s, "volume_0") - 1));
+    assert_true(number(s, "waist_100") < number(s, "waist_1"));
+    assert_true(number(s, "sag_stiff") < number(s, "sag_soft"));
+}
+
 /* With a sanitizer, which makes all of them ten times slower, only the fast ones: between them they build every scene
  * and use every solver. */
 #define FAST_PBNG "pbng/xpbd-residual pbng/acceleration pbng/colours pbng/hanging pbng/gravity-bar"
 #ifdef SINEW_SINGLE
 #define FAST_NAMES FAST_PBNG
-#define ALL_NAMES  "pbng"
+#define ALL_NAMES  "pbng pd/volume"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng"
+#define ALL_NAMES  "thesis pbng pd/volume"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -324,6 +333,14 @@ static void check_pbng(void)
         {"pbng/muscles", "shapes.svg", check_muscles},
         {"pbng/hanging", "creeping.svg", check_hanging},
         {"pbng/gravity-bar", "distance.svg", check_gravity_bar},
+    };
+    check_each(all, sizeof all / sizeof all[0]);
+}
+
+static void check_pd(void)
+{
+    static const experiment all[] = {
+        {"pd/volume", "stretched.svg", check_pd_volume},
     };
     check_each(all, sizeof all / sizeof all[0]);
 }
@@ -423,6 +440,52 @@ static void test_all(void **state)
     check_stiff();
     check_each(all, sizeof all / sizeof all[0]);
     check_pbng();
+    check_pd();
+}
+
+/* ---- Projective Dynamics ------------------------------------------------------------------------ */
+
+static void check_strain_limit(const json_t *s)
+{
+    assert_true(number(s, "beyond") < 0.01 && number(s, "beyond_heavy") < 0.02);
+    assert_true(number(s, "length_10_1") < number(s, "length_30_1") && number(s, "most_30_5") > 1.25);
+}
+
+static void check_buckling(const json_t *s)
+{
+    assert_true(number(s, "mean_around_0") > number(s, "mean_around_3"));
+    assert_true(number(s, "around_0") > number(s, "around_3"));
+}
+
+static void check_pd_resolution(const json_t *s)
+{
+    assert_true(number(s, "curtain_spread") < 0.1 && number(s, "bar_spread") < 0.1);
+    assert_true(number(s, "pbd_spread") > number(s, "curtain_spread"));
+}
+
+/* pd/resolution takes as long as the others together: in the night. */
+static void test_sheets(void **state)
+{
+    (void)state;
+    static const experiment all[] = {{"pd/strain-limit", "curtains.svg", check_strain_limit},
+                                     {"pd/buckling", "waves.svg", check_buckling},
+                                     {"pd/resolution", "curtain.svg", check_pd_resolution}};
+    const char *nightly = getenv("SINEW_NIGHTLY");
+#ifdef SINEW_SANITIZED
+    const size_t most = 0; /* ten times slower there */
+#else
+    const size_t most = 3;
+#endif
+    const size_t count = nightly && nightly[0] == '1' ? 3 : 2;
+    for (size_t i = 0; i < count && i < most; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "%s --quick --alone --out out", all[i].name);
+        assert_true(run(arguments) <= 1);
+        assert_complete(all[i].name, all[i].figure);
+        json_t *s = load(all[i].name);
+        all[i].check(s);
+        json_decref(s);
+    }
 }
 
 /* The one fitted number is what the procedure gives. */
@@ -447,6 +510,7 @@ static void test_pbng(void **state)
     (void)state;
     assert_true(run(NAMES " --quick --alone --out out") <= 1);
     check_pbng();
+    check_pd();
 }
 #endif
 
@@ -456,7 +520,7 @@ int main(void)
         cmocka_unit_test(test_list_and_refusals),  cmocka_unit_test(test_folder_that_cannot_be),
 #ifndef SINEW_SINGLE
         cmocka_unit_test(test_no_other_precision), cmocka_unit_test(test_all),
-        cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_calibration),        cmocka_unit_test(test_sheets),
 #else
         cmocka_unit_test(test_untwist),
         cmocka_unit_test(test_pbng),

@@ -99,6 +99,7 @@ typedef enum sinew_solver_kind {
 } sinew_solver_kind;
 
 #define SINEW_PARAMETER_MAX 16
+#define SINEW_EXAMPLE_MAX   3
 
 typedef enum sinew_record {
     SINEW_RECORD_NONE = 0,   /* no rows */
@@ -267,6 +268,7 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_FIBRE_STRAIN,          /* strain along a direction, with limits                             */
     SINEW_ENERGY_VOLUME,                /* det F between bounds              Bouaziz et al. 2014, (24)-(26)  */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, /* shape and volume apart            NEO HOOKE of CalculiX, Abaqus   */
+    SINEW_ENERGY_EXAMPLES,              /* strain from a blend of examples   Bouaziz et al. 2014, (17), (18) */
     SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
@@ -363,6 +365,9 @@ typedef struct sinew_energy_def {
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
+    int32_t example_count;      /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by others */
+    int32_t example_vertex_count; /* vertices of each: as many as the body has (index -1: as the world has particles) */
+    const sinew_real *examples[SINEW_EXAMPLE_MAX]; /* [3 * example_vertex_count] m each: where the vertices are in it */
     bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */

@@ -146,6 +146,8 @@ typedef struct sinew_element {
     const sinew_real *normal;     /* PAIR: unit vector */
     const sinew_real *target;     /* VERTEX: [3] m */
     const sinew_real *fraction;   /* TET: NULL, or how much of its rest volume is filled, in (0, 1] */
+    const sinew_real *examples;   /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] stretches of examples less 1, symmetric: 00 11
+                                     22 01 02 12; zero: there is no such example */
     char *reason;                 /* NULL, or [SINEW_REASON_MAX] room for a refusal with numbers, to be returned */
     double *size;                 /* NULL, or where energies with `keeps_size` leave a number of the rest shape ... */
     bool rest_known; /* ... and find it again: data hold what an earlier `prepare` made of the rest shape, which is not

@@ -94,4 +94,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain_limit) = {
     .linearise = material_linearise,
     .vertex = strain_limit_vertex,
     VISIT_GENERAL_OPS,
+    .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -21,6 +21,7 @@
     X(SINEW_ENERGY_FIBRE_STRAIN, fibre_strain)                                                                         \
     X(SINEW_ENERGY_VOLUME, volume)                                                                                     \
     X(SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, neo_hookean_isochoric)                                                       \
+    X(SINEW_ENERGY_EXAMPLES, examples)                                                                                 \
     X(SINEW_ENERGY_REINFORCED, reinforced)                                                                             \
     /* more on edges */                                                                                                \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \

@@ -210,4 +210,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_volume) = {
     .linearise = material_linearise,
     .vertex = volume_vertex,
     VISIT_GENERAL_OPS,
+    .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -35,6 +35,6 @@ KERNEL_INLINE void set_cheap(const visit *v, bool exact, visit_sum *sum)
 #define TET_SET_OPS                                                                                                    \
     .value = material_value, .gradient = material_gradient, .stiffness = set_stiffness,                                \
     .local_project = set_local_project, .local_prox = set_local_prox, .constraint_count = 1,                           \
-    .constrain = material_constrain, .jacobian = material_jacobian, .vertex_bounds = SINEW_BOUND_CHEAP
+    .constrain = material_constrain, .jacobian = material_jacobian
 
 #endif

@@ -154,6 +154,31 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     return good;
 }
 
+/* The shapes of "examples", whose meshes the caller destroys. Refused by the world when they are of another mesh. */
+static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_mesh **shapes, sinew_energy_def *def)
+{
+    const sinew_node *list = sinew_node_get(node, "examples");
+    if (list && sinew_node_count(list) > SINEW_EXAMPLE_MAX)
+        return sinew_tree_fail(&reader->tree, list, "has %d entries, at most %d can be taken", sinew_node_count(list),
+                               SINEW_EXAMPLE_MAX);
+    for (const sinew_node *file = list ? list->child : NULL; file; file = file->next) {
+        const int32_t k = def->example_count++;
+        char path[1024];
+        if (!sinew_reader_path(reader, file, path, sizeof path))
+            return false;
+        shapes[k] = sinew_mesh_read(path, &reader->allocator, reader->error);
+        if (!shapes[k])
+            return sinew_tree_blame(&reader->tree, file);
+        const int32_t count = sinew_mesh_vertex_count(shapes[k]);
+        if (k > 0 && count != def->example_vertex_count)
+            return sinew_tree_fail(&reader->tree, file, "has %d vertices and the first example %d", count,
+                                   def->example_vertex_count);
+        def->example_vertex_count = count;
+        def->examples[k] = sinew_mesh_positions(shapes[k]);
+    }
+    return true;
+}
+
 static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                        sinew_energy_def *def)
 {
@@ -162,11 +187,12 @@ static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew
     sinew_real *values[SINEW_PARAMETER_MAX] = {0};
     sinew_selected selected = {0};
     sinew_motion motion = {0};
+    sinew_mesh *shapes[SINEW_EXAMPLE_MAX] = {0};
     int32_t *elements = NULL;
     cell_view view = {0};
     bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
     good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
-           gather_elements(reader, &view, &selected, &elements) &&
+           gather_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {
         def->elements = elements;
@@ -177,6 +203,8 @@ static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew
     }
     for (int i = 0; i < SINEW_PARAMETER_MAX; i++)
         sinew_release(&reader->allocator, values[i]);
+    for (int k = 0; k < SINEW_EXAMPLE_MAX; k++)
+        sinew_mesh_destroy(shapes[k]);
     sinew_release(&reader->allocator, (void *)motion.keys);
     sinew_release(&reader->allocator, selected.indices);
     sinew_release(&reader->allocator, elements);

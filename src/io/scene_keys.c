@@ -152,6 +152,10 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
         fields[count++] =
             (sinew_field){.name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &motion_shape};
+    if (kind == SINEW_ENERGY_EXAMPLES)
+        fields[count++] = (sinew_field){.name = "examples",
+                                        .forms = SINEW_FORM_TEXTS,
+                                        .meaning = "files of the same mesh in other shapes, up to three"};
     fields[count++] = (sinew_field){.name = "damping",
                                     .forms = NUMBER,
                                     .meaning = "Rayleigh: damps a motion of frequency omega by damping omega / 2 of "

@@ -7,17 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "objective/pieces.h"
+
 #define FRAGMENT 4    /* parts of less than size / FRAGMENT particles join a neighbour */
 #define FLAT     1e-3 /* part of the largest variance below which a direction is not told apart */
 
 /* ---- What hangs together ----------------------------------------------------------------------- */
-
-static int32_t find_root(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
 
 /* Calls `visit` for each vertex of each fixed element, with the element's first vertex. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
@@ -49,7 +44,7 @@ static void join(void *context, int32_t i, int32_t j)
     const joining *own = context;
     if (own->part[i] < 0 || own->part[i] != own->part[j])
         return;
-    const int32_t a = find_root(own->parent, i), b = find_root(own->parent, j);
+    const int32_t a = sinew_find_root(own->parent, i), b = sinew_find_root(own->parent, j);
     own->parent[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -60,7 +55,7 @@ static void find_pieces(const sinew_objective *o, const int32_t *part, int32_t *
         parent[i] = i;
     visit_edges(o, join, &(joining){part, parent});
     for (int32_t i = 0; i < o->particle_count; i++)
-        parent[i] = find_root(parent, i);
+        parent[i] = sinew_find_root(parent, i);
 }
 
 /* ---- Cuts -------------------------------------------------------------------------------------- */
@@ -205,12 +200,29 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
     visit_edges(o, look_for_neighbour, &(merging){root, count, wish, size / FRAGMENT});
     for (int32_t i = 0; i < o->particle_count; i++)
         if (root[i] >= 0)
-            root[i] = find_root(wish, root[i]);
+            root[i] = sinew_find_root(wish, root[i]);
 }
 
 /* ---- The space --------------------------------------------------------------------------------- */
 
-/* Numbers the aggregates in the order of their lowest particles, and lists these. */
+/* Lists the particles of each aggregate; work [particle_count]. */
+static void list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)
+{
+    int32_t *first = space->first_particle;
+    memset(first, 0, ((size_t)o->particle_count + 1) * sizeof *first);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (space->aggregate[i] >= 0)
+            first[space->aggregate[i] + 1]++;
+    for (int32_t a = 0; a < space->count; a++) {
+        work[a] = first[a];
+        first[a + 1] += first[a];
+    }
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (space->aggregate[i] >= 0)
+            space->particle[work[space->aggregate[i]]++] = i;
+}
+
+/* Numbers the aggregates in the order of their lowest particles. */
 static void number_aggregates(sinew_coarse_space *space, const sinew_objective *o, const int32_t *root, int32_t *number)
 {
     space->count = 0;
@@ -220,18 +232,6 @@ static void number_aggregates(sinew_coarse_space *space, const sinew_objective *
             number[root[i]] = space->count++;
         space->aggregate[i] = root[i] >= 0 ? number[root[i]] : -1;
     }
-    int32_t *first = space->first_particle;
-    memset(first, 0, ((size_t)o->particle_count + 1) * sizeof *first);
-    for (int32_t i = 0; i < o->particle_count; i++)
-        if (space->aggregate[i] >= 0)
-            first[space->aggregate[i] + 1]++;
-    for (int32_t a = 0; a < space->count; a++) {
-        number[a] = first[a];
-        first[a + 1] += first[a];
-    }
-    for (int32_t i = 0; i < o->particle_count; i++)
-        if (space->aggregate[i] >= 0)
-            space->particle[number[space->aggregate[i]]++] = i;
 }
 
 /* The aggregate's middle and the sums of products of places about it, [3][3]. */
@@ -305,20 +305,25 @@ static void fill_basis(sinew_coarse_space *space, const sinew_real *rest, int32_
     }
 }
 
-sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_objective *o, int32_t size,
-                                     sinew_error *error)
+static bool make_room(sinew_coarse_space *space, const sinew_objective *o)
 {
     const sinew_allocator *allocator = &o->allocator;
     const size_t count = (size_t)o->particle_count;
-    int32_t *work = sinew_allocate_zero(allocator, 4 * count, sizeof *work);
     *space = (sinew_coarse_space){0};
     space->aggregate = sinew_allocate(allocator, count, sizeof *space->aggregate);
     space->basis = sinew_allocate_zero(allocator, SINEW_MODES * count, sizeof *space->basis);
     space->mode_count = sinew_allocate_zero(allocator, count, sizeof *space->mode_count);
     space->first_particle = sinew_allocate(allocator, count + 1, sizeof *space->first_particle);
     space->particle = sinew_allocate(allocator, count, sizeof *space->particle);
-    const bool good =
-        work && space->aggregate && space->basis && space->mode_count && space->first_particle && space->particle;
+    return space->aggregate && space->basis && space->mode_count && space->first_particle && space->particle;
+}
+
+sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_objective *o, int32_t size,
+                                     sinew_error *error)
+{
+    const size_t count = (size_t)o->particle_count;
+    int32_t *work = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *work);
+    const bool good = make_room(space, o) && work;
     if (good) {
         int32_t *piece = work, *place = work + count, *list = work + 2 * count, *part = work + 3 * count;
         /* Before the cuts all particles, pinned ones too, are of one part. */
@@ -326,10 +331,28 @@ sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_obje
         cut_pieces(o, size, piece, place, list, part);
         merge_fragments(o, size, part, piece, place, list);
         number_aggregates(space, o, piece, place);
+        list_particles(space, o, place);
         for (int32_t a = 0; a < space->count; a++)
             fill_basis(space, o->rest, a);
     }
-    sinew_release(allocator, work);
+    sinew_release(&o->allocator, work);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the aggregates");
+}
+
+sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_objective *o, const sinew_coarse_space *lower,
+                                   const int32_t *group, int32_t group_count, sinew_error *error)
+{
+    int32_t *work = sinew_allocate(&o->allocator, (size_t)o->particle_count, sizeof *work);
+    const bool good = make_room(space, o) && work;
+    if (good) {
+        space->count = group_count;
+        for (int32_t i = 0; i < o->particle_count; i++)
+            space->aggregate[i] = lower->aggregate[i] >= 0 ? group[lower->aggregate[i]] : -1;
+        list_particles(space, o, work);
+        for (int32_t a = 0; a < space->count; a++)
+            fill_basis(space, o->rest, a);
+    }
+    sinew_release(&o->allocator, work);
     return good ? SINEW_OK : sinew_fail_memory(error, "the aggregates");
 }
 

@@ -18,6 +18,10 @@
 /* Allocates; on failure too it is to be destroyed. */
 sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_objective *objective, int32_t size,
                                      sinew_error *error);
+/* Aggregates of aggregates: those of `lower` whose group [lower->count] is the same form one. */
+sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_objective *objective,
+                                   const sinew_coarse_space *lower, const int32_t *group, int32_t group_count,
+                                   sinew_error *error);
 void sinew_aggregates_destroy(sinew_coarse_space *space, const sinew_objective *objective); /* zeroed is fine */
 
 #endif

@@ -127,6 +127,11 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
  * thread_count-1), [group_count][block_count][9][W] (energy.h). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
+/* Whether a batch begins with task t. */
+static inline bool sinew_task_begins(const sinew_objective *objective, int32_t t)
+{
+    return t == 0 || objective->tasks[t].batch != objective->tasks[t - 1].batch;
+}
 int32_t sinew_task_threads(const sinew_objective *objective); /* for its tasks: one where they are few */
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "objective/pieces.h"
 
-static int32_t find_root(int32_t *parent, int32_t i)
+int32_t sinew_find_root(int32_t *parent, int32_t i)
 {
     while (parent[i] != i)
         i = parent[i] = parent[parent[i]];
@@ -33,8 +33,8 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
             for (size_t a = 0; a < n; a++) {
                 if (!pulls(own, a, lane, W))
                     continue;
-                const int32_t i = find_root(parent, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT]);
-                const int32_t j = first < 0 ? i : find_root(parent, first);
+                const int32_t i = sinew_find_root(parent, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT]);
+                const int32_t j = first < 0 ? i : sinew_find_root(parent, first);
                 parent[i > j ? i : j] = first = i > j ? j : i;
             }
         }
@@ -46,7 +46,7 @@ static void join_tasks(const sinew_objective *o, int32_t first, int32_t last, co
     for (int32_t t = first; t < last; t++)
         join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
     for (int32_t i = 0; i < o->particle_count; i++)
-        piece[i] = find_root(piece, i);
+        piece[i] = sinew_find_root(piece, i);
 }
 
 void sinew_objective_fixed_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)

@@ -7,6 +7,9 @@
 
 #include "objective/objective.h"
 
+/* The root of i in a forest of parents, whose paths it shortens. */
+int32_t sinew_find_root(int32_t *parent, int32_t i);
+
 /* piece[i] [particle_count] = the lowest particle of i's piece. An element joins its vertices; those that its second
  * derivatives at q leave out (weight zero, stiffness zero) it does not. The objective must be built. */
 void sinew_objective_pieces(const sinew_objective *objective, const sinew_real *q, int32_t *piece);

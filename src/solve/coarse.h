@@ -3,7 +3,7 @@
  * coarse.h: a correction over aggregates of particles (objective/aggregates.h): what sweeps over nodes and conjugate
  * gradients are slow at, waves as long as the body, a small system solves at once:
  *
- *     d = P A^-1 P^T r,     A = P^T H P (objective/galerkin.h),  A = L L^T (linear/cholesky.h)
+ *     d = P A^-1 P^T r,     A = P^T H P (objective/galerkin.h),  A = L L^T (coarse_system.h)
  *
  * The aggregates depend on rest places, fixed elements and pins alone. The matrix is that of the objective where it was
  * last filled: a correction with an old one is a worse direction, and never a wrong one, as whoever takes it looks at
@@ -12,30 +12,24 @@
 #ifndef SINEW_COARSE_H
 #define SINEW_COARSE_H
 
-#include "linear/cholesky.h"
-#include "objective/galerkin.h"
-
-/* Where a block of the Galerkin matrix is in the factor's. */
-typedef struct sinew_coarse_place {
-    int32_t row, pair; /* row: position of the aggregate */
-    bool transposed;
-} sinew_coarse_place;
+#include "solve/coarse_upper.h"
 
 typedef struct sinew_coarse {
     sinew_objective *objective;
     sinew_coarse_space space;
     sinew_galerkin galerkin;
-    int32_t *position;          /* [space.count] of each aggregate in the order of elimination */
-    int32_t *first_place;       /* [space.count + 1] */
-    sinew_coarse_place *places; /* of each column, the diagonal first, then rows ascending */
-    int32_t *column;            /* [SINEW_MODES * space.count + 1] the factor's pattern */
-    sinew_cholesky *factor;
-    double *right; /* [12 * space.count] by position */
-    bool ready;    /* there is a factor */
+    sinew_coarse_upper upper;   /* zeroed where one level does */
+    sinew_coarse_system system; /* the factor: of the galerkin matrix, or of the upper level's */
+    double *x;                  /* [space.count][12] */
+    int64_t most;               /* numbers of the factor; 0: as many as the fine matrix would have */
+    bool ready;                 /* there is a factor */
 } sinew_coarse;
 
-/* Aggregates of about `size` particles. Allocates; on failure too it is to be destroyed. */
-sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, sinew_error *error);
+/* Aggregates of about `size` particles. Where the factor of their matrix would have more than `most` numbers (0: than
+ * the fine matrix), they are solved for by conjugate gradients over a further level. Allocates; on failure too it is to
+ * be destroyed. */
+sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, int64_t most,
+                                 sinew_error *error);
 void sinew_coarse_destroy(sinew_coarse *coarse); /* zeroed is fine */
 /* After transient elements have changed: aggregates stay, the matrix is laid out anew. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);

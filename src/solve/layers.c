@@ -23,23 +23,18 @@ typedef struct sheet {
     int32_t *triangles;
 } sheet;
 
-static bool begins_batch(const sinew_objective *o, int32_t t)
-{
-    return t == 0 || o->tasks[t].batch != o->tasks[t - 1].batch;
-}
-
 /* The triangles of all energies on triangles; one that several energies have comes several times. */
 static bool find_triangles(const sinew_objective *o, sheet *out)
 {
     int32_t count = 0;
     for (int32_t t = 0; t < o->fixed_task_count; t++)
-        if (begins_batch(o, t) && sinew_get_stencil(o->tasks[t].batch->ops->info.stencil)->sheet)
+        if (sinew_task_begins(o, t) && sinew_get_stencil(o->tasks[t].batch->ops->info.stencil)->sheet)
             count += o->tasks[t].batch->element_count;
     *out = (sheet){.vertex_count = o->particle_count};
     out->triangles = sinew_allocate(&o->allocator, 3 * (size_t)count, sizeof *out->triangles);
     for (int32_t t = 0; out->triangles && t < o->fixed_task_count; t++) {
         const sinew_batch *batch = o->tasks[t].batch;
-        if (!begins_batch(o, t) || !sinew_get_stencil(batch->ops->info.stencil)->sheet)
+        if (!sinew_task_begins(o, t) || !sinew_get_stencil(batch->ops->info.stencil)->sheet)
             continue;
         sinew_batch_list(batch, out->triangles + 3 * (size_t)out->triangle_count);
         out->triangle_count += batch->element_count;
@@ -199,10 +194,12 @@ static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const
     return status;
 }
 
+/* Energies that look at all their elements together, as the pressure of a gas does, would see the layers' too. */
 static bool has_coarse_form(const sinew_batch *batch)
 {
     const sinew_stencil_row *row = sinew_get_stencil(batch->ops->info.stencil);
-    return batch->parameters_of && row->find && row->takes == 0 && !row->fans;
+    return batch->parameters_of && row->find && row->takes == 0 && !row->fans && !batch->ops->check_whole &&
+           !batch->ops->share;
 }
 
 static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
@@ -222,7 +219,7 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
     sinew_mesh *mesh = sinew_mesh_create(&def, error);
     sinew_status status = mesh ? SINEW_OK : SINEW_ERROR_MEMORY;
     for (int32_t t = 0; status == SINEW_OK && t < o->fixed_task_count; t++)
-        if (begins_batch(o, t) && has_coarse_form(o->tasks[t].batch))
+        if (sinew_task_begins(o, t) && has_coarse_form(o->tasks[t].batch))
             status = copy_energy(l, o->tasks[t].batch, mesh, error);
     sinew_mesh_destroy(mesh);
     sinew_release(&o->allocator, positions);
@@ -327,12 +324,12 @@ static sinew_status build_objective(sinew_layers *l, sinew_error *error)
     if (!list)
         return sinew_fail_memory(error, "the layers");
     for (int32_t t = 0; t < o->fixed_task_count; t++)
-        if (begins_batch(o, t))
+        if (sinew_task_begins(o, t))
             list[count++] = (sinew_batch *)o->tasks[t].batch;
     for (int32_t b = 0; b < l->batch_count; b++)
         list[count++] = l->batches[b];
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
-        if (begins_batch(o, t))
+        if (sinew_task_begins(o, t))
             list[count++] = (sinew_batch *)o->tasks[t].batch;
     const sinew_status status = sinew_objective_build(&l->objective, list, count, error);
     sinew_release(&o->allocator, list);

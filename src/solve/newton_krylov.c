@@ -84,7 +84,7 @@ static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *err
     sinew_status status =
         sinew_block_inverse_create(&o->allocator, &k->blocks, o->particle_count, o->thread_count, error);
     if (status == SINEW_OK && n->aggregate > 0)
-        status = sinew_coarse_create(&k->coarse, o, n->aggregate, error);
+        status = sinew_coarse_create(&k->coarse, o, n->aggregate, 0, error);
     return status == SINEW_OK ? sinew_pcg_create(&o->allocator, &k->pcg, o->particle_count, o->thread_count, error)
                               : status;
 }

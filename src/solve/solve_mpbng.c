@@ -6,12 +6,16 @@
  * Iteration l of k, l = 0, 1, ...:
  *
  *     scale the masses of coarse layers and the stiffness of bindings by kappa = sqrt(1 - l^2 / (k + r_pad)^2)
- *     coarse_sweeps sweeps over the coarsest layer
+ *     coarse_sweeps sweeps over the coarsest layer by itself
  *     one sweep over all the others, coloured together
  *
  * and after the last one fine_sweeps sweeps over the finest layer, without its bindings. The layers (layers.h) change
  * the problem while kappa > 0; errors are measured on the world's own objective, which they may raise. Nothing is kept
  * from step to step: coarse vertices begin where the vertices are that they stand for.
+ *
+ * The coarsest layer does not feel its bindings. The paper does not say; were it held by them, the layers could only go
+ * together: where a sweep leaves 1 - s of a long wave's error on one layer alone, n bound layers leave at least 1 - n
+ * s, however many sweeps the coarse ones get.
  *
  * Known limits: layers are made of surfaces. Tets, and springs without triangles, stay on the finest layer and are
  * swept as pbng would, without acceleration.
@@ -39,7 +43,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .unit = "",
                 .minimum = 1,
                 .maximum = SINEW_LAYERS_MAX,
-                .preset = 4,
+                .preset = 3,
                 .meaning = "layers at most, the finest included; each has about a quarter of the vertices below"},
     [R_PAD] = {.name = "r_pad",
                .unit = "",
@@ -65,7 +69,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                  .unit = "",
                  .minimum = 0,
                  .maximum = 1e6,
-                 .preset = 1,
+                 .preset = 3,
                  .meaning = "stiffness between layers, in multiples of that of the vertex; raising it binds closer"},
     [START] = SINEW_START_PARAMETER,
 };
@@ -171,16 +175,13 @@ static void scale_masses(const sinew_layers *l, const sinew_visit_groups *g, siz
     }
 }
 
-static void scale(const memory *m, double kappa)
+static void scale_part(const memory *m, const part *p, double binding, double mass)
 {
-    const part *parts[] = {&m->coarsest, &m->others};
-    for (int k = 0; k < 2; k++) {
-        const sinew_visits *v = &parts[k]->visits;
-        const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
-        for (int i = 0; i < 2; i++) {
-            scale_bindings(both[i], m->layers.bindings, (size_t)v->lanes->width, kappa);
-            scale_masses(&m->layers, both[i], (size_t)v->lanes->width, kappa);
-        }
+    const sinew_visits *v = &p->visits;
+    const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
+    for (int i = 0; i < 2; i++) {
+        scale_bindings(both[i], m->layers.bindings, (size_t)v->lanes->width, binding);
+        scale_masses(&m->layers, both[i], (size_t)v->lanes->width, mass);
     }
 }
 
@@ -189,7 +190,9 @@ static void sweep_layers(sinew_solve *s, memory *m)
     sinew_layers *l = &m->layers;
     const size_t bytes = 4 * (size_t)l->first[1] * sizeof *s->q;
     const double part_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
-    scale(m, sqrt(1 - part_done * part_done));
+    const double kappa = sqrt(1 - part_done * part_done);
+    scale_part(m, &m->coarsest, 0, kappa);
+    scale_part(m, &m->others, kappa, kappa);
     memcpy(l->q, s->q, bytes);
     for (int k = 0; k < (int)s->def.parameters[COARSE_SWEEPS]; k++)
         sinew_visits_run(&m->coarsest.visits, 1, false, l->q);

@@ -143,7 +143,7 @@ static sinew_status prepare_aggregates(sinew_solve *s, memory *m, sinew_error *e
     m->trial = sinew_allocate_zero(&o->allocator, size, sizeof *m->trial);
     if (!m->direction || !m->trial)
         return sinew_fail_memory(error, "the solver");
-    return sinew_coarse_create(&m->aggregates, o, (int32_t)s->def.parameters[AGGREGATE], error);
+    return sinew_coarse_create(&m->aggregates, o, (int32_t)s->def.parameters[AGGREGATE], 0, error);
 }
 
 static sinew_status prepare(sinew_solve *s, sinew_error *error)

@@ -44,12 +44,6 @@ static int32_t find_visits(sinew_visit_groups *g, int32_t first, const sinew_ene
     return g->batch_count++;
 }
 
-/* Whether a batch begins with task t. */
-static bool begins_batch(const sinew_objective *o, int32_t t)
-{
-    return t == 0 || o->tasks[t].batch != o->tasks[t - 1].batch;
-}
-
 static void count_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
                           int32_t *which)
 {
@@ -58,7 +52,7 @@ static void count_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t 
     for (int32_t t = begin; t < end; t++) {
         const sinew_energy_ops *ops = v->objective->tasks[t].batch->ops;
         which[t - begin] = -1;
-        if (!begins_batch(v->objective, t))
+        if (!sinew_task_begins(v->objective, t))
             continue;
         which[t - begin] = find_visits(g, first, ops, apart);
         g->batches[which[t - begin]].source_count++;

@@ -101,6 +101,8 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                              .parameters = parameters,
                              .target = target,
                              .reason = reason,
+                             .examples =
+                                 store->examples_given ? store->examples + 6 * SINEW_EXAMPLE_MAX * (size_t)e : NULL,
                              .fraction = store->fractions_given ? &store->fractions[e] : NULL,
                              .size = ops->keeps_size ? &store->size[e] : NULL};
     if (row->takes & SINEW_TAKES_WEIGHTS) {

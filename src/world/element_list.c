@@ -85,6 +85,26 @@ static bool select_fractions(const selection *s, sinew_energy_store *to)
     return true;
 }
 
+/* Examples, where one of the lists has some: none of the other's. */
+static bool select_examples(const selection *s, sinew_energy_store *to)
+{
+    const size_t each = 6 * SINEW_EXAMPLE_MAX;
+    to->examples_given = s->old->examples_given || (s->added && s->added->examples_given);
+    if (!to->examples_given)
+        return true;
+    if (!sinew_make_room(s->allocator, &to->examples, &to->example_room, each * (size_t)to->count,
+                         sizeof *to->examples))
+        return false;
+    memset(to->examples, 0, each * (size_t)to->count * sizeof *to->examples);
+    for (int32_t i = 0; i < to->count; i++) {
+        const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
+        const size_t e = (size_t)(i < s->kept_count ? s->kept[i] : i - s->kept_count);
+        if (from->examples_given)
+            memcpy(to->examples + each * (size_t)i, from->examples + each * e, each * sizeof *to->examples);
+    }
+    return true;
+}
+
 static bool select_elements(const selection *s, const sinew_energy_info *info, sinew_energy_store *to)
 {
     const sinew_energy_store *old = s->old, *added = s->added;
@@ -98,7 +118,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
                              &to->particles, &to->particle_room) &&
                 (!weighted || select_bytes(s, old->weights, added ? added->weights : NULL, 8 * sizeof *to->weights,
                                            &to->weights, &to->weight_room)) &&
-                select_normals(s, to) && select_fractions(s, to) &&
+                select_normals(s, to) && select_fractions(s, to) && select_examples(s, to) &&
                 (!to->rest_given || select_bytes(s, old->rest, added ? added->rest : NULL, 3 * n * sizeof *to->rest,
                                                  &to->rest, &to->rest_room));
     for (int32_t p = 0; good && p < info->parameter_count; p++)

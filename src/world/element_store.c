@@ -115,6 +115,8 @@ sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_worl
     if (status == SINEW_OK)
         status = fill(store, world, def, def->elements ? def->elements : cells, error);
     if (status == SINEW_OK)
+        status = sinew_energy_store_examples(store, world, def, def->elements ? def->elements : cells, error);
+    if (status == SINEW_OK)
         status = sinew_energy_store_fractions(store, world, info, error);
     sinew_release(&world->allocator, cells);
     return status;
@@ -127,6 +129,7 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
     sinew_release(allocator, store->normals);
     sinew_release(allocator, store->rest);
     sinew_release(allocator, store->fractions);
+    sinew_release(allocator, store->examples);
     sinew_release(allocator, store->size);
     for (int p = 0; p < SINEW_PARAMETER_MAX; p++)
         sinew_release(allocator, store->each[p]);
@@ -162,6 +165,7 @@ sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_
     origin.digest = digest_reals(origin.digest, store->weights, 8 * count, store->weights != NULL);
     origin.digest = digest_reals(origin.digest, store->normals, 3 * count, store->normals_given);
     origin.digest = digest_reals(origin.digest, store->fractions, count, store->fractions_given);
+    origin.digest = digest_reals(origin.digest, store->examples, 6 * SINEW_EXAMPLE_MAX * count, store->examples_given);
     origin.digest = digest_reals(origin.digest, store->rest, 3 * n * count, store->rest_given);
     for (int32_t e = 0; e < record->batch->element_count; e++)
         if (sinew_batch_is_off(record->batch, e))

@@ -39,15 +39,17 @@ typedef struct sinew_energy_store {
     int32_t count;   /* elements */
     sinew_real parameters[SINEW_PARAMETER_MAX];
     uint32_t by_element; /* bit p: parameter p differs from element to element */
-    bool normals_given, rest_given, fractions_given;
+    bool normals_given, rest_given, fractions_given, examples_given;
     int32_t *particles;                    /* [count][vertex_count] inside numbers, in the caller's order */
     sinew_real *each[SINEW_PARAMETER_MAX]; /* [count] where by_element says so */
     sinew_real *weights;                   /* [count][8] as given, where the stencil takes them */
     sinew_real *normals;                   /* [count][3] as given, where normals_given */
     sinew_real *rest;                      /* [count][vertex_count][3] m in place of the bodies', where rest_given */
     sinew_real *fractions;                 /* [count] filled parts of tets, where fractions_given */
+    sinew_real *examples;                  /* [count][SINEW_EXAMPLE_MAX][6] where examples_given (energy.h) */
     double *size;                          /* [count] of the rest shapes, where the energy keeps them (energy.h) */
-    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room, fraction_room;
+    size_t size_room, particle_room, each_room[SINEW_PARAMETER_MAX], weight_room, normal_room, rest_room, fraction_room,
+        example_room;
 } sinew_energy_store;
 
 /* Work space for making a batch from a store. */
@@ -205,6 +207,9 @@ void sinew_world_note_change(sinew_world *world, uint32_t changed);
 /* Fills a store, used before or zeroed, with copies of what the def says. */
 sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                      sinew_error *error);
+/* Stretches of the elements in the def's examples; `numbers` are their vertices as the def numbers them. */
+sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_world *world,
+                                         const sinew_energy_def *def, const int32_t *numbers, sinew_error *error);
 /* Takes over how much of each tet its body says is filled (element_fractions.c). */
 sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew_world *world,
                                           const sinew_energy_info *info, sinew_error *error);

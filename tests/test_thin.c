@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_thin.c: shell_bending against answers of plates and shells: constant curvature on random meshes, the elastica,
+ * the roof of Scordelis and Lo, the drape test. A small case of each; SINEW_NIGHTLY=1 takes those of sinew reproduce
+ * thin.
+ */
+#include "make_world.h"
+#include "random_cases.h"
+#include "small_world.h"
+
+#include "roof.h"
+
+#ifdef SINEW_SINGLE
+#define CURVATURE 2e-2
+#define FLAT_NEAR 5e-3
+#else
+#define CURVATURE 1e-4
+#define FLAT_NEAR 1e-5
+#endif
+
+/* ---- Constant curvature -------------------------------------------------------------------------- */
+
+/* y = (a x^2 + 2 b x z + c z^2) / 2 */
+typedef struct bowl {
+    double a, b, c;
+} bowl;
+
+/* A plate of one energy, D = 1, and where it lies in the bowl: vertices on the surface, director points along the
+ * normals at the middles of the edges. */
+static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, double ratio, sinew_real **positions)
+{
+    sinew_error error = {0};
+    sinew_mesh *own = sinew_mesh_with_directors(mesh, 0.05, NULL, &error);
+    must(&error);
+    const int32_t count = sinew_mesh_vertex_count(own), plain = sinew_mesh_vertex_count(mesh);
+    const sinew_real *x = sinew_mesh_positions(own);
+    sinew_real *q = make_array(3 * (size_t)count, sizeof *q);
+    for (int32_t i = 0; i < plain; i++) {
+        const double u = (double)x[3 * i], v = (double)x[3 * i + 2];
+        q[3 * i] = x[3 * i];
+        q[3 * i + 1] = (sinew_real)(0.5 * (w->a * u * u + 2 * w->b * u * v + w->c * v * v));
+        q[3 * i + 2] = x[3 * i + 2];
+    }
+    for (int32_t i = 0; i < sinew_mesh_director_count(own); i++) {
+        const int32_t *d = sinew_mesh_directors(own) + 3 * i;
+        double m[3];
+        for (int k = 0; k < 3; k++)
+            m[k] = ((double)q[3 * d[0] + k] + (double)q[3 * d[1] + k]) / 2;
+        /* Which way the mesh's normals point is the same everywhere: up or down. */
+        const double slope[2] = {w->a * m[0] + w->b * m[2], w->b * m[0] + w->c * m[2]};
+        const double up = (double)x[3 * d[2] + 1] / sqrt(1 + slope[0] * slope[0] + slope[1] * slope[1]);
+        q[3 * d[2]] = (sinew_real)(m[0] - up * slope[0]);
+        q[3 * d[2] + 1] = (sinew_real)(m[1] + up);
+        q[3 * d[2] + 2] = (sinew_real)(m[2] - up * slope[1]);
+    }
+    sinew_world *world = plate_world(0, &error);
+    must(&error);
+    sinew_energy_def bend = sinew_default_energy_def(SINEW_ENERGY_SHELL_BENDING);
+    bend.body = add_mesh(world, own, 1, NULL, NULL);
+    bend.parameters[sinew_energy_parameter(bend.kind, "rigidity")] = 1;
+    bend.parameters[sinew_energy_parameter(bend.kind, "poisson")] = (sinew_real)nu;
+    bend.parameters[sinew_energy_parameter(bend.kind, "weft_ratio")] = (sinew_real)ratio;
+    add_energy(world, &bend);
+    const int32_t corner = 0; /* equilibria are asked for of what is held somewhere */
+    add_pins(world, bend.body, &corner, 1, NULL);
+    sinew_mesh_destroy(own);
+    *positions = q;
+    return world;
+}
+
+static bool on_border(const sinew_real *x)
+{
+    return fabs((double)x[0]) < 1e-6 || fabs((double)x[0] - 1) < 1e-6 || fabs((double)x[2]) < 1e-6 ||
+           fabs((double)x[2] + 0.6) < 1e-6;
+}
+
+/* Largest force across the plate on vertices inside, over the moments that meet there. */
+static double patch_force(const sinew_mesh *mesh, const sinew_real *force, double curvature)
+{
+    double worst = 0;
+    for (int32_t i = 0; i < sinew_mesh_vertex_count(mesh); i++)
+        if (!on_border(sinew_mesh_positions(mesh) + 3 * i))
+            worst = fmax(worst, fabs((double)force[3 * i + 1]) / curvature);
+    return worst;
+}
+
+/* Energy of any constant curvature is the plate's, and no force acts inside (the patch test), on meshes at random. */
+static void constant_curvature_is_exact(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("constant curvature", 30, 2000);
+    const double low[2] = {0, 0}, high[2] = {1, 0.6};
+    double worst = 0, worst_force = 0;
+    for (int32_t i = 0; i < r.count; i++) {
+        sinew_error error = {0};
+        sinew_mesh *mesh = plate_mesh((plate_mesh_kind)random_index(&r, PLATE_MESHES), low, high,
+                                      5 + random_index(&r, 4), false, (uint32_t)random_bits(&r), &error);
+        must(&error);
+        const bowl w = {CURVATURE * random_between(&r, -1, 1), CURVATURE * random_between(&r, -1, 1),
+                        CURVATURE * random_between(&r, 0.5, 1)};
+        const double nu = random_between(&r, -0.5, 0.9), ratio = random_index(&r, 2) ? random_between(&r, 0.2, 3) : 1;
+        sinew_real *q;
+        sinew_world *world = make_bowl(mesh, &w, nu, ratio, &q);
+        sinew_real *force = make_array(3 * (size_t)sinew_world_particle_count(world), sizeof *force);
+        double value;
+        assert_int_equal(sinew_world_objective(world, q, &value, force), SINEW_OK);
+        const double mean = sqrt(ratio);
+        const double expected =
+            0.3 * (w.a * w.a + ratio * w.c * w.c + 2 * nu * mean * w.a * w.c + 2 * (1 - nu) * mean * w.b * w.b);
+        worst = fmax(worst, fabs(value / expected - 1));
+        worst_force = fmax(worst_force, patch_force(mesh, force, CURVATURE));
+        free(q);
+        free(force);
+        sinew_world_destroy(world);
+        sinew_mesh_destroy(mesh);
+    }
+    print_message("constant curvature: energy off by %.1e, forces inside %.1e of D times curvature\n", worst,
+                  worst_force);
+    assert_true(worst < FLAT_NEAR && worst_force < 10 * FLAT_NEAR);
+}
+
+#ifndef SINEW_SINGLE
+
+/* ---- Strips ------------------------------------------------------------------------------------------ */
+
+static bool nightly(void)
+{
+    const char *all = getenv("SINEW_NIGHTLY");
+    return all && all[0] == '1';
+}
+
+static strip hanging(plate_mesh_kind mesh, int32_t cells)
+{
+    static const double loads[7] = {1, 3, 5, 10, 20, 50, 100};
+    strip s = {.mesh = mesh, .cells = cells, .count = nightly() ? 7 : 4, .poisson = NAN, .seed = 7};
+    for (int i = 0; i < s.count; i++)
+        s.shapes[i].load = loads[i];
+    if (!strip_run(&s))
+        fail_msg("%s", s.error);
+    return s;
+}
+
+/* Drop over reach of the elastica under its own weight, and the angle of its tip. */
+static void strips_hang_as_the_elastica(void **unused)
+{
+    (void)unused;
+    static const double ratio[7] = {0.124562, 0.364621, 0.585721, 1.066802, 1.863930, 3.705561, 5.888105};
+    static const double angle[7] = {9.4604, 26.5590, 39.9354, 60.3120, 76.7478, 87.4593, 89.6167};
+    for (int m = 0; m < PLATE_MESHES; m++) {
+        double worst[2] = {0};
+        for (int fine = 0; fine < 2; fine++) {
+            strip s = hanging((plate_mesh_kind)m, (nightly() ? 32 : 12) << fine);
+            for (int i = 0; i < s.count; i++) {
+                worst[fine] = fmax(worst[fine], fabs(s.shapes[i].drop / s.shapes[i].reach / ratio[i] - 1));
+                assert_float_equal(s.shapes[i].angle * 180 / MAKE_PI, angle[i], nightly() ? 0.1 : 0.5);
+            }
+            strip_release(&s);
+        }
+        print_message("%-22s H/W off by %.3f %%, with edges half as long %.3f %%\n", plate_mesh_names[m],
+                      100 * worst[0], 100 * worst[1]);
+        assert_true(worst[1] < 0.01);
+        assert_true(worst[1] < 0.5 * worst[0]);
+    }
+}
+
+/* Director points are a means: neither how firmly they are held nor where they lie changes where the tip goes. */
+static void directors_change_nothing(void **unused)
+{
+    (void)unused;
+    double drop[3];
+    for (int i = 0; i < 3; i++) {
+        strip s = {.mesh = PLATE_UNSTRUCTURED, .kind = STRIP_TIP, .cells = 8, .count = 1, .poisson = NAN, .seed = 3};
+        s.shapes[0].load = 4;
+        s.hold = i == 1 ? 50 : 1;
+        s.offset = i == 2 ? 0.01 : 0.04;
+        if (!strip_run(&s))
+            fail_msg("%s", s.error);
+        drop[i] = s.shapes[0].drop;
+        strip_release(&s);
+    }
+    assert_float_equal(drop[1], drop[0], 1e-7);
+    assert_float_equal(drop[2], drop[0], 5e-6); /* what keeps the sides in their planes gives way a little */
+}
+
+static void a_tip_load_bends_as_the_elastica(void **unused)
+{
+    (void)unused;
+    strip s = {.mesh = PLATE_TURNED, .kind = STRIP_TIP, .cells = nightly() ? 48 : 24, .count = 2, .poisson = NAN};
+    s.shapes[0].load = 4;
+    s.shapes[1].load = 10;
+    if (!strip_run(&s))
+        fail_msg("%s", s.error);
+    assert_float_equal(s.shapes[0].drop, 0.66996, 0.0067);
+    assert_float_equal(1 - s.shapes[0].reach, 0.32894, 0.0033);
+    assert_float_equal(s.shapes[1].drop, 0.81061, 0.0081);
+    assert_float_equal(1 - s.shapes[1].reach, 0.55500, 0.0056);
+    strip_release(&s);
+}
+
+static void a_couple_makes_a_circle(void **unused)
+{
+    (void)unused;
+    for (int m = 0; m < PLATE_MESHES; m++) {
+        strip s = {.mesh = (plate_mesh_kind)m,
+                   .kind = STRIP_TURN,
+                   .cells = nightly() ? 48 : 20,
+                   .count = 1,
+                   .poisson = NAN,
+                   .seed = 2};
+        s.shapes[0].load = 2 * MAKE_PI;
+        if (!strip_run(&s))
+            fail_msg("%s", s.error);
+        print_message("%-22s gap %.2e of the length, couple off by %.2f %%\n", plate_mesh_names[m], s.shapes[0].gap,
+                      100 * (s.shapes[0].couple / (2 * MAKE_PI) - 1));
+        assert_true(s.shapes[0].gap < 0.01);
+        assert_float_equal(s.shapes[0].couple, 2 * MAKE_PI, nightly() ? 0.06 : 0.4);
+        strip_release(&s);
+    }
+}
+
+/* ---- Shells ------------------------------------------------------------------------------------------- */
+
+static void the_roof_converges(void **unused)
+{
+    (void)unused;
+    for (int m = 0; m < PLATE_MESHES; m++) {
+        double error[3];
+        for (int i = 0; i < 3; i++) {
+            roof r = {.mesh = (plate_mesh_kind)m, .cells = (nightly() ? 16 : 8) << i, .seed = 5};
+            if (!roof_run(&r))
+                fail_msg("%s", r.error);
+            error[i] = fabs(r.sag / 0.3024 - 1);
+        }
+        print_message("%-22s roof off by %.1f, %.1f, %.1f %%\n", plate_mesh_names[m], 100 * error[0], 100 * error[1],
+                      100 * error[2]);
+        assert_true(error[2] < 0.05 && error[2] < error[1] && error[1] < error[0]);
+    }
+}
+
+static void fabrics_drape(void **unused)
+{
+    (void)unused;
+    for (int i = nightly() ? 0 : FABRICS - 1; i < FABRICS; i++) {
+        drape d = {.fabric = &fabrics[i], .edge = nightly() ? 0.012 : 0.02, .seed = 1};
+        if (!drape_run(&d))
+            fail_msg("%s", d.error);
+        print_message("%s: drape coefficient %.1f %%, %d folds\n", fabrics[i].name, 100 * d.coefficient, d.folds);
+        assert_true(d.coefficient > fabrics[i].low && d.coefficient < fabrics[i].high);
+        drape_release(&d);
+    }
+}
+
+#endif
+
+/* ---- Refusals ------------------------------------------------------------------------------------------ */
+
+static void refuse_shell(const sinew_real *x, double ratio, const char *words)
+{
+    static const int32_t triangle[3] = {0, 1, 2}, directors[9] = {1, 2, 3, 2, 0, 4, 0, 1, 5};
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    sinew_world *world = make_world(&def);
+    sinew_mesh_def shape = sinew_default_mesh_def();
+    shape.vertex_count = 6;
+    shape.positions = x;
+    shape.triangle_count = 1;
+    shape.triangles = triangle;
+    shape.director_count = 3;
+    shape.directors = directors;
+    sinew_mesh *mesh = sinew_mesh_create(&shape, &error);
+    must(&error);
+    const sinew_real masses[6] = {1, 1, 1, 1, 1, 1};
+    sinew_body_def body = sinew_default_body_def();
+    body.mesh = mesh;
+    body.masses = masses;
+    sinew_energy_def bend = sinew_default_energy_def(SINEW_ENERGY_SHELL_BENDING);
+    bend.body = add_body(world, &body);
+    bend.parameters[sinew_energy_parameter(bend.kind, "weft_ratio")] = (sinew_real)ratio;
+    bend.parameters[sinew_energy_parameter(bend.kind, "warp_x")] = 0;
+    bend.parameters[sinew_energy_parameter(bend.kind, "warp_z")] = 1;
+    assert_true(sinew_world_add_energy(world, &bend, &error).index < 0);
+    refused(&error, SINEW_ERROR_DATA, words);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+}
+
+static void bad_shells_are_refused(void **unused)
+{
+    (void)unused;
+    const sinew_real good[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.5, 0.5, 0.2, 0, 0.5, 0.2, 0.5, 0, 0.2};
+    sinew_real flat[18], lost[18];
+    memcpy(flat, good, sizeof flat);
+    memcpy(lost, good, sizeof lost);
+    flat[6] = 2;
+    flat[7] = 0;
+    lost[17] = 0;
+    refuse_shell(flat, 1, "no area at rest");
+    refuse_shell(lost, 1, "a director point lies on its edge");
+    refuse_shell(good, 0.5, "the warp direction is zero or perpendicular");
+    char why[200];
+    assert_false(sinew_solver_accepts(SINEW_SOLVER_PD, SINEW_ENERGY_SHELL_BENDING, why, sizeof why));
+    assert_non_null(strstr(why, "shell_bending"));
+    assert_true(sinew_solver_accepts(SINEW_SOLVER_PBNG, SINEW_ENERGY_SHELL_BENDING, why, sizeof why));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constant_curvature_is_exact),
+#ifndef SINEW_SINGLE
+        cmocka_unit_test(strips_hang_as_the_elastica),
+        cmocka_unit_test(directors_change_nothing),
+        cmocka_unit_test(a_tip_load_bends_as_the_elastica),
+        cmocka_unit_test(a_couple_makes_a_circle),
+        cmocka_unit_test(the_roof_converges),
+        cmocka_unit_test(fabrics_drape),
+#endif
+        cmocka_unit_test(bad_shells_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,7 +5,7 @@
 import math
 
 BLADES, LEVELS = 220, 5
-ROOT = -0.1  # m: two levels are below the ground, and held there
+ROOT, GROUND = -0.1, -0.04  # m: the two lowest levels are below the ground, and held there
 
 
 def scatter(i, k):  # a number from 0 to 1 that looks random and is the same everywhere
@@ -22,8 +22,9 @@ for i in range(BLADES):
     for k in range(LEVELS + 1):
         part = k / LEVELS
         out, half = lean * height * part * part, 0.5 * width * (1 - part)
+        y = ROOT if k == 0 else GROUND + (height - GROUND) * (k - 1) / (LEVELS - 1)
         for side in (-1, 1) if k < LEVELS else (0,):
-            print("v %.4f %.4f %.4f %.3f 0.6 0.2" % (x - s * out + side * half * c, ROOT + (height - ROOT) * part,
+            print("v %.4f %.4f %.4f %.3f 0.6 0.2" % (x - s * out + side * half * c, y,
                                                      z + c * out + side * half * s, 1 - part))
     for k in range(LEVELS - 1):
         a = count + 2 * k + 1

@@ -130,8 +130,9 @@ static void join(maker *m, sinew_body from, sinew_body to, bool (*chosen)(const 
     free(list);
 }
 
-static void add_solid(maker *m, sinew_body body, double stiffness)
+static void add_solid(maker *m, sinew_body body, double density_of_energy)
 {
+    const double stiffness = m->def->sets * density_of_energy;
     add_energy(m, body, sheet_energy(SINEW_ENERGY_STRAIN, "stiffness", stiffness, (char *)NULL));
     add_energy(m, body, sheet_energy(SINEW_ENERGY_VOLUME, "stiffness", stiffness / 2, (char *)NULL));
 }
@@ -151,7 +152,7 @@ static sinew_body add_shed(maker *m)
 {
     sinew_box_def def = sinew_default_box_def();
     const double size[3] = {0.6, 1.25, 0.8};
-    const int32_t vertices[3] = {6, 11, 7};
+    const int32_t vertices[3] = {5, 9, 6};
     for (int c = 0; c < 3; c++) {
         def.vertices[c] = sized(m, vertices[c]);
         def.size[c] = (sinew_real)size[c];
@@ -167,10 +168,10 @@ static sinew_body add_tree(maker *m)
     sinew_round_def trunk = sinew_default_round_def(), crown = sinew_default_round_def();
     trunk.radius = (sinew_real)0.09;
     trunk.height = (sinew_real)1.3;
-    trunk.segments = sized(m, 5);
-    trunk.layers = sized(m, 24);
+    trunk.segments = sized(m, 4);
+    trunk.layers = sized(m, 22);
     crown.radius = (sinew_real)0.45;
-    crown.segments = sized(m, 9);
+    crown.segments = sized(m, 7);
     const sinew_body below =
         add_body(m, sinew_mesh_cylinder(&trunk, m->error), true, (double[]){-1.35, 0.65, LINE_Z}, 500);
     add_solid(m, below, 2e7);
@@ -192,7 +193,7 @@ static sinew_body add_line(maker *m)
         def.to[c] = (sinew_real)to[c];
     }
     const sinew_body line = add_body(m, sinew_mesh_rope(&def, m->error), false, (double[]){0, 0, 0}, 0.03);
-    add_energy(m, line, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 2e4, (char *)NULL));
+    add_energy(m, line, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 2e4 * m->def->sets, (char *)NULL));
     return line;
 }
 
@@ -201,7 +202,7 @@ static bool at_line(const sinew_real *x)
     return (double)x[1] > LINE_HEIGHT - 1e-3;
 }
 
-/* Cloths of edge strain, of triangle strain with limits, of triangle strain; two ways to bend. */
+/* Cloths of triangle strain, of triangle strain with limits, of edge strain. */
 static void add_cloth(maker *m, int32_t which, sinew_body line)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
@@ -209,20 +210,20 @@ static void add_cloth(maker *m, int32_t which, sinew_body line)
     def.vertices[1] = sized(m, 44);
     def.size[0] = (sinew_real)0.6;
     def.size[1] = (sinew_real)0.66;
-    const double move[3] = {-1.1 + 0.75 * which, LINE_HEIGHT - 0.66, LINE_Z}, k = 800 * m->def->membranes;
+    const double move[3] = {-1.1 + 0.75 * which, LINE_HEIGHT - 0.66, LINE_Z}, k = 800 * m->def->sets;
     const sinew_body cloth = add_body(m, sinew_mesh_cloth(&def, m->error), false, move, 0.15);
     if (which == 0) {
         m->g->cloth = cloth;
         add_energy(m, cloth, sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", k, (char *)NULL));
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4, (char *)NULL));
+        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
     } else if (which == 1) {
         add_energy(
             m, cloth,
             sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", k, "minimum", 0.95, "maximum", 1.03, (char *)NULL));
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4, (char *)NULL));
+        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
     } else {
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 10 * m->def->membranes, (char *)NULL));
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_ISOMETRIC, "rigidity", 1e-4, (char *)NULL));
+        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 10 * m->def->sets, (char *)NULL));
+        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
     }
     blow(m, cloth);
     join(m, cloth, line, at_line, 0.02, JOINT / 50);
@@ -266,8 +267,8 @@ static void add_grass(maker *m)
     def.triangles = triangles;
     sinew_mesh *mesh = m->good && x && triangles ? sinew_mesh_create(&def, m->error) : NULL;
     const sinew_body grass = add_body(m, mesh, false, (double[]){0, 0, 0}, 0.1);
-    add_energy(m, grass, sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", 500.0, (char *)NULL));
-    add_energy(m, grass, sheet_energy(SINEW_ENERGY_ISOMETRIC, "rigidity", 5e-3, (char *)NULL));
+    add_energy(m, grass, sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", 500 * m->def->sets, (char *)NULL));
+    add_energy(m, grass, sheet_energy(SINEW_ENERGY_ISOMETRIC, "rigidity", 5e-3 * m->def->sets, (char *)NULL));
     root(m, grass, 1e3);
     if (m->good)
         blow(m, grass);

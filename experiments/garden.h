@@ -13,7 +13,7 @@ typedef struct garden_def {
     int32_t blades; /* of grass */
     int32_t iterations;
     double couplings; /* factors of weights: of what joins bodies */
-    double membranes; /* of the cloths' strain */
+    double sets;      /* of strain, volume and bending */
 } garden_def;
 
 typedef struct garden {

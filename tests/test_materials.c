@@ -578,7 +578,9 @@ static void sums(const sinew_lane_variant *lanes)
             size += fabs(value);
             batch_free(&one);
         }
-        assert_true(fabs(batch_value(&all) - expected) <= 1e-12 * size);
+        const double sum = batch_value(&all);
+        if (!(fabs(sum - expected) <= 1e-12 * size))
+            fail_msg("%s, %s: the sum is %.17g, that of each %.17g", lanes->name, ops->info.name, sum, expected);
         batch_free(&all);
     }
     free(samples);

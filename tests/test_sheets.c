@@ -282,8 +282,10 @@ static double swing(double beta, double drag, double filter, double h, double T)
         sinew_balance b;
         sinew_world_balance(world, &b, &error);
         must(&error);
-        assert_true(fabs(b.unaccounted) <= 1e-3 * EXACT + EXACT * (b.kinetic[0] + b.elastic[0]));
-        assert_true(b.lost_damping >= -EXACT * 1e-2);
+        /* Over a short step single precision knows velocities to about 1e-4 m/s. */
+        const double noise = sizeof(sinew_real) == 4 ? 1e-4 * (1 + b.kinetic[0]) : 1e-12;
+        assert_true(fabs(b.unaccounted) <= noise + EXACT * (b.kinetic[0] + b.elastic[0]));
+        assert_true(b.lost_damping >= -noise);
     }
     sinew_measures m;
     sinew_world_measure(world, &m);
@@ -296,14 +298,15 @@ static double swing(double beta, double drag, double filter, double h, double T)
 static void an_oscillator_loses_energy_as_predicted(void **unused)
 {
     (void)unused;
-    const double h = 1e-4, T = 3, omega = 10, beta = 0.004, alpha = 0.3;
+    const double h = sizeof(sinew_real) == 4 ? 1e-3 : 1e-4, T = 3, omega = 10, beta = 0.004, alpha = 0.3;
     const double free_energy = swing(0, 0, 0, h, T);
     const double stiff = log(free_energy / swing(beta, 0, 0, h, T)) / T;
     const double drag = log(free_energy / swing(0, alpha, 0, h, T)) / T;
     printf("Rayleigh: decay %.4f 1/s by stiffness (predicted %.4f), %.4f by mass (predicted %.4f)\n", stiff,
            beta * omega * omega, drag, alpha);
-    assert_true(fabs(stiff / (beta * omega * omega) - 1) < 0.02);
-    assert_true(fabs(drag / alpha - 1) < 0.02);
+    const double bound = sizeof(sinew_real) == 4 ? 0.1 : 0.02;
+    assert_true(fabs(stiff / (beta * omega * omega) - 1) < bound);
+    assert_true(fabs(drag / alpha - 1) < bound);
     /* However strong: nothing grows, nothing turns round. */
     assert_true(swing(1e3, 0, 0, 0.1, 1) < 0.5 * 50 * 0.01 * 1.0001);
     assert_true(swing(0, 0, 1, 0.01, 1) < 0.5 * 50 * 0.01);

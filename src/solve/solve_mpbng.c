@@ -57,7 +57,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                        .unit = "",
                        .minimum = 0,
                        .maximum = 1000,
-                       .preset = 5,
+                       .preset = 6,
                        .meaning = "sweeps over the coarsest layer in each iteration"},
     [FINE_SWEEPS] = {.name = "fine_sweeps",
                      .unit = "",

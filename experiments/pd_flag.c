@@ -3,9 +3,9 @@
  * pd_flag.c: PD fig 10 and section 8: a flag in extreme wind stays sound; it tears where edges exceed a strain, by
  * constraints that are taken out of the factor and no new factorisation.
  *
- * Set-up: a flag of 1.5 m by 1 m, 0.2 kg/m2, edge strain of 500 N, held along one side, h = 1/30 s, 10 iterations. The
- * time of taking edges out is measured on the paper's cloth of 81 x 81 vertices, one thread, processor time: the first
- * step after, less a step that changes nothing.
+ * Set-up: a flag of 1.5 m by 1 m, 0.2 kg/m2, edge strain of 500 N, held along one side, h = 1/30 s, 10 iterations; the
+ * one that tears has 150 N, 2 ms of damping and h = 10 ms. The time of taking edges out is measured on the paper's
+ * cloth of 81 x 81 vertices, one thread, processor time: the first step after, less a step that changes nothing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "sinew/load.h"
 
 #define STIFFNESS 500.0 /* N */
-#define STRAIN    0.2   /* at which an edge goes */
+#define STRAIN    0.08  /* at which an edge goes */
 
 enum {
     SHOWN = 4,   /* pictures of the tearing flag */
@@ -29,6 +29,7 @@ typedef struct flag {
     sinew_world *world;
     sinew_body body;
     sinew_energy edges;
+    sinew_load wind;
 } flag;
 
 static sinew_mesh *make_cloth(int32_t nx, int32_t ny, sinew_error *error)
@@ -40,8 +41,9 @@ static sinew_mesh *make_cloth(int32_t nx, int32_t ny, sinew_error *error)
     return sinew_mesh_cloth(&def, error);
 }
 
-/* Held along x = 0, in a wind along x and a little across; wind 0: still air and no gravity. */
-static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, double wind, sinew_error *error)
+/* Held along x = 0, in a wind along x and a little across. */
+static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, double wind, double damping,
+                      sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)(1.0 / 30);
@@ -50,7 +52,6 @@ static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, d
     def.solver.iterations = 10;
     def.solver.tolerance = 0;
     def.solver.measure = SINEW_MEASURE_NOTHING;
-    def.gravity[1] = wind > 0 ? def.gravity[1] : 0;
     f->world = sinew_world_create(&def, error);
     sinew_body_def body = sinew_default_body_def();
     body.mesh = mesh;
@@ -59,6 +60,7 @@ static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, d
     sinew_energy_def edges = sinew_default_energy_def(SINEW_ENERGY_EDGE_STRAIN);
     edges.body = f->body;
     edges.parameters[0] = (sinew_real)STIFFNESS;
+    edges.damping = (sinew_real)damping;
     f->edges = f->body.index >= 0 ? sinew_world_add_energy(f->world, &edges, error) : (sinew_energy){.index = -1};
     int32_t held[256];
     const sinew_region pole = {SINEW_REGION_HALF_SPACE, {0}, {-1, 0, 0}, 0};
@@ -71,7 +73,8 @@ static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, d
     air.body = f->body;
     air.vector[0] = (sinew_real)(0.97 * wind);
     air.vector[2] = (sinew_real)(0.24 * wind);
-    return good && (wind == 0 || sinew_world_add_load(f->world, &air, error).index >= 0);
+    f->wind = good ? sinew_world_add_load(f->world, &air, error) : (sinew_load){.index = -1};
+    return f->wind.index >= 0;
 }
 
 /* ---- Extreme wind ------------------------------------------------------------------------------ */
@@ -82,7 +85,7 @@ static int32_t endure(const sinew_mesh *mesh, sinew_solver_kind kind, int32_t st
     sinew_error error = {0};
     flag f = {0};
     int32_t done = 0;
-    if (make_flag(&f, mesh, kind, 200, &error))
+    if (make_flag(&f, mesh, kind, 200, 0, &error))
         while (done < steps && !(sinew_world_step(f.world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED)))
             done++;
     else
@@ -142,25 +145,44 @@ static void draw(const flag *f, figure *g, double time)
     free(q);
 }
 
+/* Softer than the others, damped, in smaller steps and in a wind that grows: it is to be looked at. */
+static bool make_tearing(flag *f, const sinew_mesh *mesh, sinew_error *error)
+{
+    sinew_tear_def tear = sinew_default_tear_def();
+    if (!make_flag(f, mesh, SINEW_SOLVER_PD, 8, 0.002, error))
+        return false;
+    tear.body = f->body;
+    tear.limit = (sinew_real)STRAIN;
+    tear.split = false;
+    tear.most = 4;
+    return sinew_world_set_time_step(f->world, (sinew_real)0.01, error) == SINEW_OK &&
+           sinew_energy_set_parameter(f->world, f->edges, "stiffness", 150, error) == SINEW_OK &&
+           sinew_body_set_tear(f->world, &tear, error) == SINEW_OK;
+}
+
+/* 8 m/s for a second, then growing to 35 m/s in two more. */
+static bool blow(flag *f, double time, sinew_error *error)
+{
+    const double speed = 8 + 27 * fmin(fmax((time - 1) / 2, 0), 1);
+    const sinew_real wind[3] = {(sinew_real)speed, 0, (sinew_real)(0.1 * speed)};
+    return sinew_load_set_vector(f->world, f->wind, wind, error) == SINEW_OK;
+}
+
 static void claim_tears(const setting *s, outcome *o)
 {
     sinew_error error = {0};
     flag f = {0};
-    sinew_mesh *mesh = make_cloth(s->quick ? 16 : 46, s->quick ? 11 : 31, &error);
-    const int32_t steps = s->quick ? 40 : 60;
-    bool good = mesh && make_flag(&f, mesh, SINEW_SOLVER_PD, 45, &error);
-    sinew_tear_def tear = sinew_default_tear_def();
-    tear.body = f.body;
-    tear.limit = (sinew_real)STRAIN;
-    tear.split = false;
-    good = good && sinew_body_set_tear(f.world, &tear, &error) == SINEW_OK;
+    sinew_mesh *mesh = make_cloth(s->quick ? 16 : 31, s->quick ? 11 : 21, &error);
+    const int32_t steps = 320;
+    bool good = mesh && make_tearing(&f, mesh, &error);
     figure *g = outcome_figure(o, "flag", "A flag tears in the wind (fig 10)", "", "");
     g->span = 2;
     uint32_t bits = 0;
     for (int32_t i = 1; good && i <= steps; i++) {
+        good = blow(&f, i * 0.01, &error);
         bits |= sinew_world_step(f.world, NULL);
         if (i % (steps / SHOWN) == 0)
-            draw(&f, g, i / 30.0);
+            draw(&f, g, i * 0.01);
     }
     sinew_tear_report report = {0};
     if (good)
@@ -169,9 +191,9 @@ static void claim_tears(const setting *s, outcome *o)
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text);
     const bool sound = good && !(bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
     claim *c = outcome_claim(o, "the flag tears when the wind is too strong", "edges go above a strain");
-    claim_measured(c, "%d of %d edges gone after %.1f s at 45 m/s, limit %.0f %%%s", (int)report.edges,
-                   good ? sinew_energy_element_count(f.world, f.edges) : 0, steps / 30.0, 100 * STRAIN,
-                   sound ? ", every step finite" : "");
+    claim_measured(c, "%d of %d edges gone after %.1f s in a wind that grew from 8 to 35 m/s, limit %.0f %%%s",
+                   (int)report.edges, good ? sinew_energy_element_count(f.world, f.edges) : 0, steps * 0.01,
+                   100 * STRAIN, sound ? ", every step finite" : "");
     claim_holds(c, sound && report.edges > 0 ? HOLDS_YES : HOLDS_NO, "%s", "");
     outcome_number(o, (double)report.edges, "edges_torn");
     sinew_world_destroy(f.world);
@@ -229,8 +251,8 @@ static bool measure_change(const sinew_mesh *mesh, change *c, sinew_error *error
 {
     flag a = {0}, b = {0};
     int32_t *gone = malloc((size_t)c->edges * sizeof *gone);
-    bool good =
-        gone && make_flag(&a, mesh, SINEW_SOLVER_PD, 20, error) && make_flag(&b, mesh, SINEW_SOLVER_PD, 20, error);
+    bool good = gone && make_flag(&a, mesh, SINEW_SOLVER_PD, 20, 0, error) &&
+                make_flag(&b, mesh, SINEW_SOLVER_PD, 20, 0, error);
     if (good) {
         const int32_t all = sinew_energy_element_count(a.world, a.edges);
         for (int32_t i = 0; i < c->edges; i++)

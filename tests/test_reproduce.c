@@ -120,7 +120,7 @@ static void assert_complete(const char *name, const char *figure)
     assert_true(json_array_size(claims) > 0);
     json_array_foreach(claims, index, claim)
     {
-        assert_null(strstr(text_of(claim, "measured"), "nan"));
+        assert_null(strstr(text_of(claim, "measured"), " nan"));
         assert_null(strstr(text_of(claim, "measured"), "-1:"));
         assert_true(strlen(text_of(claim, "what")) > 0 && strlen(text_of(claim, "published")) > 0);
         assert_true(strlen(text_of(claim, "measured")) > 0);

@@ -16,7 +16,7 @@
 
 enum {
     CANS = 4,
-    AROUND = 40, /* waves that are looked for */
+    AROUND = 30, /* waves that are looked for */
     ALONG = 24   /* half waves */
 };
 #define RADIUS   0.5
@@ -99,7 +99,7 @@ static bool buckled(const sheet *s)
 static sheet make_run(double rigidity, bool quick, sinew_error *error)
 {
     sheet s = {.density = 1, .h = 1.0 / 60, .steps = quick ? 60 : 100, .moving = quick ? 60 : 100, .amount = PRESSED};
-    s.mesh = make_can(quick ? 72 : 108, quick ? 40 : 60, error);
+    s.mesh = make_can(quick ? 60 : 108, quick ? 34 : 60, error);
     s.energies[0] = sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", MEMBRANE, (char *)NULL);
     s.energies[1] = sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", rigidity, (char *)NULL);
     s.energy_count = 2;
@@ -187,7 +187,7 @@ void experiment_pd_buckling(const setting *s, outcome *o)
     double rigidity[CANS];
     sinew_error error = {0};
     for (int i = 0; i < CANS; i++) {
-        rigidity[i] = 0.004 * pow(4, i);
+        rigidity[i] = (s->quick ? 0.016 : 0.004) * pow(4, i);
         cans[i] = make_run(rigidity[i], s->quick, &error);
     }
     if (sheets_take(s, cans, CANS, "pd/buckling", o)) {

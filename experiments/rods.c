@@ -111,7 +111,7 @@ static bool run_ring(const setting *s, outcome *o)
         return false;
     claim *c =
         outcome_claim(o, "twisted ring (Michell), nudged: stable below, unstable above", "limit 2 pi sqrt(3) EI / GJ");
-    claim_measured(c, "part of the energy that is lost: %.1e at 0.97 of the limit, more than %.1e at 1.03", below,
+    claim_measured(c, "part of the energy that is lost: %.1e at 0.97 of the limit, %.1e at 1.03", below,
                    above);
     claim_holds(c, fabs(below) < 1e-6 && above > 1e-3 ? HOLDS_YES : HOLDS_NO, "%s", "");
     outcome_number(o, below, "ring_loss_below");

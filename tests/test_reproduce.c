@@ -443,6 +443,51 @@ static void test_all(void **state)
     check_pd();
 }
 
+/* ---- Projective Dynamics ------------------------------------------------------------------------ */
+
+static void check_strain_limit(const json_t *s)
+{
+    assert_true(number(s, "beyond") < 0.01 && number(s, "beyond_heavy") < 0.02);
+    assert_true(number(s, "length_10_1") < number(s, "length_30_1") && number(s, "most_30_5") > 1.25);
+}
+
+static void check_buckling(const json_t *s)
+{
+    assert_true(number(s, "mean_around_0") > number(s, "mean_around_3"));
+    assert_true(number(s, "around_0") > number(s, "around_3"));
+}
+
+static void check_pd_resolution(const json_t *s)
+{
+    assert_true(number(s, "curtain_spread") < 0.1 && number(s, "bar_spread") < 0.1);
+    assert_true(number(s, "pbd_spread") > number(s, "curtain_spread"));
+}
+
+/* pd/resolution takes as long as the others together: in the night. */
+static void test_sheets(void **state)
+{
+    (void)state;
+    static const experiment all[] = {{"pd/strain-limit", "curtains.svg", check_strain_limit},
+                                     {"pd/buckling", "waves.svg", check_buckling},
+                                     {"pd/resolution", "curtain.svg", check_pd_resolution}};
+    const char *nightly = getenv("SINEW_NIGHTLY");
+#ifdef SINEW_SANITIZED
+    const size_t most = 0; /* ten times slower there */
+#else
+    const size_t most = 3;
+#endif
+    const size_t count = nightly && nightly[0] == '1' ? 3 : 2;
+    for (size_t i = 0; i < count && i < most; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "%s --quick --alone --out out", all[i].name);
+        assert_true(run(arguments) <= 1);
+        assert_complete(all[i].name, all[i].figure);
+        json_t *s = load(all[i].name);
+        all[i].check(s);
+        json_decref(s);
+    }
+}
+
 /* The one fitted number is what the procedure gives. */
 static void test_calibration(void **state)
 {
@@ -475,7 +520,7 @@ int main(void)
         cmocka_unit_test(test_list_and_refusals),  cmocka_unit_test(test_folder_that_cannot_be),
 #ifndef SINEW_SINGLE
         cmocka_unit_test(test_no_other_precision), cmocka_unit_test(test_all),
-        cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_calibration),        cmocka_unit_test(test_sheets),
 #else
         cmocka_unit_test(test_untwist),
         cmocka_unit_test(test_pbng),

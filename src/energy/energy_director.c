@@ -40,7 +40,7 @@ enum {
 
 static const sinew_parameter parameters[] = {
     {.name = "rigidity",
-     .unit = "N m^2",
+     .unit = "N m2",
      .minimum = 0,
      .maximum = INFINITY,
      .preset = 1e-3,

@@ -45,7 +45,7 @@ enum {
 
 #define RIGIDITY(text, about)                                                                                          \
     {                                                                                                                  \
-        .name = text, .unit = "N m^2", .minimum = 0, .maximum = INFINITY, .preset = 1e-3, .open_maximum = true,        \
+        .name = text, .unit = "N m2", .minimum = 0, .maximum = INFINITY, .preset = 1e-3, .open_maximum = true,        \
         .meaning = about                                                                                               \
     }
 #define NATURAL(text, of, about)                                                                                       \

@@ -218,15 +218,15 @@ static const sinew_field ring_fields[] = {
 };
 
 static const generator generators[] = {
-    {"box", box_fields, COUNT(box_fields), make_box, NULL},
-    {"beam", beam_fields, COUNT(beam_fields), make_beam, NULL},
-    {"ball", ball_fields, COUNT(ball_fields), make_round, sinew_mesh_ball},
-    {"cylinder", cylinder_fields, COUNT(cylinder_fields), make_round, sinew_mesh_cylinder},
-    {"torus", torus_fields, COUNT(torus_fields), make_round, sinew_mesh_torus},
-    {"tube", tube_fields, COUNT(tube_fields), make_round, sinew_mesh_tube},
-    {"can", can_fields, COUNT(can_fields), make_round, sinew_mesh_can},
-    {"cloth", cloth_fields, COUNT(cloth_fields), make_cloth, NULL},
-    {"rope", rope_fields, COUNT(rope_fields), make_rope, NULL},
+    {"box", box_fields, COUNT(box_fields), make_box, NULL, NULL},
+    {"beam", beam_fields, COUNT(beam_fields), make_beam, NULL, NULL},
+    {"ball", ball_fields, COUNT(ball_fields), make_round, sinew_mesh_ball, NULL},
+    {"cylinder", cylinder_fields, COUNT(cylinder_fields), make_round, sinew_mesh_cylinder, NULL},
+    {"torus", torus_fields, COUNT(torus_fields), make_round, sinew_mesh_torus, NULL},
+    {"tube", tube_fields, COUNT(tube_fields), make_round, sinew_mesh_tube, NULL},
+    {"can", can_fields, COUNT(can_fields), make_round, sinew_mesh_can, NULL},
+    {"cloth", cloth_fields, COUNT(cloth_fields), make_cloth, NULL, NULL},
+    {"rope", rope_fields, COUNT(rope_fields), make_rope, NULL, NULL},
     {"coil", coil_fields, COUNT(coil_fields), make_coiled, .coil = sinew_mesh_coil},
     {"ring", ring_fields, COUNT(ring_fields), make_coiled, .coil = sinew_mesh_ring},
 };

@@ -64,9 +64,9 @@ static json_t *unit_schema(const char *units)
         size_t length = strcspn(unit, "|");
         snprintf(name, sizeof name, "%.*s", (int)length, unit);
         sinew_dimension_units(sinew_unit_dimension(name), list, sizeof list);
-        for (const char *c = *list ? list : name; *c && used + 2 < sizeof pattern; c++)
-            if (*c != ' ')
-                pattern[used++] = *c == ',' ? '|' : *c;
+        /* ", " stands between units, and a unit may have a blank: "N m". */
+        for (const char *c = *list ? list : name; *c && used + 2 < sizeof pattern; c += *c == ',' ? 2 : 1)
+            pattern[used++] = *c == ',' ? '|' : *c;
         unit = unit[length] ? unit + length + 1 : NULL;
         if (unit)
             pattern[used++] = '|';

@@ -54,6 +54,16 @@ static const sinew_unit units[] = {
     {"g/m2", SINEW_DIMENSION_AREA_DENSITY, 1e-3},
     {"kg/m", SINEW_DIMENSION_LINE_DENSITY, 1},
     {"g/m", SINEW_DIMENSION_LINE_DENSITY, 1e-3},
+    {"N m", SINEW_DIMENSION_MOMENT, 1},
+    {"mN m", SINEW_DIMENSION_MOMENT, 1e-3},
+    {"kN m", SINEW_DIMENSION_MOMENT, 1e3},
+    {"N m2", SINEW_DIMENSION_RIGIDITY, 1},
+    {"N cm2", SINEW_DIMENSION_RIGIDITY, 1e-4},
+    {"N mm2", SINEW_DIMENSION_RIGIDITY, 1e-6},
+    {"kN m2", SINEW_DIMENSION_RIGIDITY, 1e3},
+    {"1/m", SINEW_DIMENSION_CURVATURE, 1},
+    {"1/cm", SINEW_DIMENSION_CURVATURE, 1e2},
+    {"1/mm", SINEW_DIMENSION_CURVATURE, 1e3},
 };
 enum {
     UNIT_COUNT = sizeof units / sizeof units[0]
@@ -92,6 +102,9 @@ const char *sinew_dimension_name(sinew_dimension dimension)
                                                              "a density by volume",
                                                              "a density by area",
                                                              "a density by length",
+                                                             "a moment",
+                                                             "a rigidity of a rod",
+                                                             "a curvature",
                                                              "something else"};
     return (unsigned)dimension < SINEW_DIMENSION_COUNT ? names[dimension] : names[SINEW_DIMENSION_OTHER];
 }

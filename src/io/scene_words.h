@@ -25,6 +25,9 @@ typedef enum sinew_dimension {
     SINEW_DIMENSION_VOLUME_DENSITY,
     SINEW_DIMENSION_AREA_DENSITY,
     SINEW_DIMENSION_LINE_DENSITY,
+    SINEW_DIMENSION_MOMENT,
+    SINEW_DIMENSION_RIGIDITY, /* of a rod */
+    SINEW_DIMENSION_CURVATURE,
     SINEW_DIMENSION_OTHER, /* of a unit that is not in the table */
     SINEW_DIMENSION_COUNT
 } sinew_dimension;

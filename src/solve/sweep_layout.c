@@ -233,12 +233,6 @@ static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
 
 /* ---- All batches ----------------------------------------------------------------------------- */
 
-/* Whether task t is the first of its batch. */
-static bool begins_batch(const sinew_objective *o, int32_t t)
-{
-    return t == 0 || o->tasks[t].batch != o->tasks[t - 1].batch;
-}
-
 /* Room for `count` batches; those that are there stay. */
 static bool reserve_batches(sinew_sweep *sweep, int32_t count)
 {
@@ -265,10 +259,10 @@ static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last,
     const sinew_objective *o = sweep->objective;
     int32_t count = sweep->batch_count;
     for (int32_t t = first; t < last; t++)
-        count += begins_batch(o, t);
+        count += sinew_task_begins(o, t);
     sinew_status status = reserve_batches(sweep, count) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     for (int32_t t = first; status == SINEW_OK && t < last; t++)
-        if (begins_batch(o, t))
+        if (sinew_task_begins(o, t))
             status = build_batch(sweep, &sweep->batches[sweep->batch_count++], o->tasks[t].batch, work, error);
     return status;
 }

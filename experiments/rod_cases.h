@@ -332,7 +332,7 @@ static inline bool rod_catenary(int32_t segments, double *sag, double *force, si
     bool good = r.world != NULL;
     if (good) {
         static const char *const name = "stiffness";
-        const double stiffness = 1e5 * ROD_GRAVITY;
+        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY; /* what round-off allows */
         const int32_t ends[2] = {0, segments};
         sinew_body_def body = sinew_default_body_def();
         sinew_pin_def pin = sinew_default_pin_def();

@@ -2,11 +2,12 @@
  *
  * fuzz_scene_files.c: scenes that name files, and the files. One input is up to four parts, parted by lines that hold
  * only "%%%%" (mesh_entry.h): the scene; the mesh, under every name that a mesh can have; a second file for the mesh
- * (.ele, or the buffer of a glTF); numbers for masses, positions and velocities. What is small and loads takes a step.
+ * (.ele, or the buffer of a glTF); numbers for masses, positions and velocities, or an image. What is small and loads
+ * takes a step.
  *
  *     m.msh m.node m.mesh m.vtk m.vtu m.obj m.ply m.stl m.off m.gltf     the second part
  *     m.ele m.bin                                                         the third
- *     n.csv                                                               the fourth
+ *     n.csv n.pgm                                                         the fourth
  */
 #include <string.h>
 
@@ -22,7 +23,7 @@ static void store_named(const char *text, const mesh_entry_parts *parts)
         const char *name;
         int part;
     } files[] = {{"m.msh", 1}, {"m.node", 1}, {"m.mesh", 1}, {"m.vtk", 1}, {"m.vtu", 1}, {"m.obj", 1}, {"m.ply", 1},
-                 {"m.stl", 1}, {"m.off", 1},  {"m.gltf", 1}, {"m.ele", 2}, {"m.bin", 2}, {"n.csv", 3}};
+                 {"m.stl", 1}, {"m.off", 1},  {"m.gltf", 1}, {"m.ele", 2}, {"m.bin", 2}, {"n.csv", 3}, {"n.pgm", 3}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         bool beside = files[i].part == 2;
         if (files[i].part < parts->count && (beside || strstr(text, files[i].name)))

@@ -473,20 +473,39 @@ static void check_pd_resolution(const json_t *s)
     assert_true(number(s, "pbd_spread") > number(s, "curtain_spread"));
 }
 
+/* A world of eight kinds; couplings do not lock, sets do; lighter sets need fewer iterations. */
+static void check_mixed(const json_t *s)
+{
+    static const char *const kinds[] = {"strain",    "volume",         "edge_strain", "triangle_strain",
+                                        "isometric", "mean_curvature", "position",    "weak"};
+    double sum = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "count_%s", kinds[i]);
+        assert_true(number(s, name) > 0);
+        sum += number(s, name);
+    }
+    assert_true(sum == number(s, "constraints"));
+    assert_true(fabs(number(s, "way_couplings_3") / number(s, "way_couplings_0") - 1) < 0.2);
+    assert_true(number(s, "way_sets_3") < 0.8 * number(s, "way_sets_0"));
+    assert_true(number(s, "off_with_10_weights_2") < number(s, "off_with_10_weights_0"));
+}
+
 /* pd/resolution takes as long as the others together: in the night. */
 static void test_sheets(void **state)
 {
     (void)state;
-    static const experiment all[] = {{"pd/strain-limit", "curtains.svg", check_strain_limit},
+    static const experiment all[] = {{"pd/mixed", "garden.svg", check_mixed},
+                                     {"pd/strain-limit", "curtains.svg", check_strain_limit},
                                      {"pd/buckling", "waves.svg", check_buckling},
                                      {"pd/resolution", "curtain.svg", check_pd_resolution}};
     const char *nightly = getenv("SINEW_NIGHTLY");
 #ifdef SINEW_SANITIZED
     const size_t most = 0; /* ten times slower there */
 #else
-    const size_t most = 3;
+    const size_t most = 4;
 #endif
-    const size_t count = nightly && nightly[0] == '1' ? 3 : 2;
+    const size_t count = nightly && nightly[0] == '1' ? 4 : 3;
     for (size_t i = 0; i < count && i < most; i++) {
         char arguments[128];
         snprintf(arguments, sizeof arguments, "%s --quick --alone --out out", all[i].name);

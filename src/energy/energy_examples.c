@@ -226,13 +226,15 @@ static __attribute__((noinline)) void find_blend(const lane F[9], const sinew_re
         blend_turn(b, F, w);
         lane change = zero, size = lane_set(1);
         for (int e = 0; e < EXAMPLES; e++) {
-            const lane next = lane_select(b->given, b->w[e], w[e]);
+            /* A lane that has settled stays: its answer does not depend on its neighbours. */
+            const lane next = lane_select(b->given, b->w[e], lane_select(busy, w[e], b->w[e]));
             change = lane_max(change, lane_abs(next - b->w[e]));
             size = lane_max(size, lane_abs(next));
             b->w[e] = next;
         }
         busy = lane_lt(2 * LANE_EPSILON * size, change);
     }
+    blend_turn(b, F, w); /* the rotation of the weights that it ended with, however long its neighbours took */
     blend_shape(b);
 }
 

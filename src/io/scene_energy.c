@@ -4,7 +4,6 @@
  * which parameters it has.
  */
 #include "io/scene_reader.h"
-#include "mesh/stencil.h"
 #include "sinew/material.h"
 
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
@@ -71,11 +70,14 @@ static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_bod
                                  .count = view->count,
                                  .noun = view->row->plural,
                                  .kind = view->width == 1 ? SINEW_POINTS_VERTICES : SINEW_POINTS_ELEMENTS,
-                                 .body = body};
+                                 .body = body,
+                                 .cells = view->cells,
+                                 .width = view->width,
+                                 .stencil = view->row};
     return *centres != NULL;
 }
 
-/* Parameters that a file, or paint on the surface, gives per element; the selected ones are kept in order. */
+/* Parameters that a file, paint or an image gives per element; the selected ones are kept in order. */
 static bool read_element_values(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                                 const sinew_selectable *centres, const sinew_selected *selected, sinew_energy_def *def,
                                 sinew_real **values)
@@ -87,7 +89,8 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
         const sinew_node *file = sinew_node_get(member, "file");
         values[i] = file ? sinew_reader_values(reader, file, centres->count, 1)
                          : sinew_reader_allocate(reader, (size_t)centres->count, sizeof *values[i], "parameters");
-        if (!values[i] || (!file && !sinew_reader_paint_values(reader, member, centres, values[i])))
+        /* The list of energies is a member of its body. */
+        if (!values[i] || (!file && !sinew_reader_map_values(reader, member, node->parent->parent, centres, values[i])))
             return false;
         /* Indices ascend, so that a value is never read after it was written over. */
         for (int32_t j = 0; selected->indices && j < selected->count; j++)

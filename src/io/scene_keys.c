@@ -31,12 +31,17 @@ static const double largest_index = 2147483647;
 
 static const sinew_field values_fields[] = {
     {"file", TEXT, .meaning = "text file with one number per element of the body, relative to the scene"},
-    {"paint", TEXT, .meaning = "a painted value of the surface that rides, at the place nearest to each element"},
-    {"from", NUMBER, .meaning = "the parameter, in SI, where 0 is painted; 0 unless given"},
-    {"to", NUMBER, .meaning = "the parameter, in SI, where 1 is painted; 1 unless given"},
+    {"paint", TEXT,
+     .meaning = "a painted value: of the surface that rides, at the place nearest to each element; else of the mesh's "
+                "file, the mean of each element's vertices"},
+    {"image", TEXT,
+     .meaning = "a picture (.pgm, .ppm, .pfm) in place of paint, read at the texture coordinates of that surface"},
+    {"channel", WORD, .meaning = "of the image; red unless given", .choices = SINEW_CHANNEL_WORDS},
+    {"from", NUMBER, .meaning = "the parameter, in SI, where paint or image is 0; 0 unless given"},
+    {"to", NUMBER, .meaning = "the parameter, in SI, where it is 1 (white); 1 unless given"},
 };
 static const sinew_shape values_shape = {
-    .name = "values", .fields = values_fields, .field_count = COUNT(values_fields), .exactly_one = "file|paint"};
+    .name = "values", .fields = values_fields, .field_count = COUNT(values_fields), .exactly_one = "file|paint|image"};
 
 static const sinew_field turn_fields[] = {
     {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction", .choices = "x|y|z", .required = true},

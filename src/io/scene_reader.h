@@ -8,6 +8,7 @@
 #define SINEW_SCENE_READER_H
 
 #include "io/scene_shape.h"
+#include "mesh/stencil.h"
 #include "sinew/scene.h"
 #include "sinew/skin.h"
 
@@ -77,6 +78,10 @@ typedef struct sinew_selectable {
     const char *noun; /* names them in messages: "vertices", "tets" */
     sinew_points_kind kind;
     sinew_body body;
+    /* Elements, whose centres the points are: their vertices [count][width]; NULL: points are vertices. */
+    const int32_t *cells;
+    int32_t width;
+    const sinew_stencil_row *stencil;
 } sinew_selectable;
 
 sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
@@ -102,9 +107,17 @@ bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const
 /* Points of the body [points->count] that the selected vertices of the surface stand for. */
 bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
                                 uint8_t *mask);
-/* from + (to - from) times the painted value at each centre. */
-bool sinew_reader_paint_values(sinew_reader *reader, const sinew_node *node, const sinew_selectable *centres,
-                               sinew_real *values);
+/* A painted value [vertex_count of the skin] by the name that a node has; NULL: refused there. */
+const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin);
+/* The file of a body's mesh as a surface, moved as the mesh is, to be destroyed; NULL, refused at `place`: its mesh is
+ * no file, or the file has no faces. */
+sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *place, const sinew_node *body);
+
+/* ---- Parameters that vary (scene_map.c) ------------------------------------------------------ */
+
+/* from + (to - from) times what paint or an image says, element by element. */
+bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const sinew_node *body,
+                             const sinew_selectable *elements, sinew_real *values);
 
 /* ---- Parts of the world (scene_body.c, scene_energy.c, scene_couple.c) ---------------------- */
 

@@ -62,6 +62,9 @@ typedef struct sinew_shape {
 /* Values that pictures can be coloured by, by '|'. */
 #define SINEW_COLOUR_WORDS "body|speed|stretch|von_mises|energy|residual|class"
 
+/* Channels of an image, by '|', in their order. */
+#define SINEW_CHANNEL_WORDS "red|green|blue"
+
 extern const sinew_shape sinew_scene_shape;     /* the root */
 extern const sinew_shape sinew_selection_shape; /* what SINEW_FORM_SELECTION refers to */
 

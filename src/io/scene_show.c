@@ -18,9 +18,9 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
     return axis || unit;
 }
 
-/* The skin of a file, moved as the body's mesh is; NULL on failure. */
+/* The skin of a file, moved as the body's mesh is, its notes among the scene's where they are new; NULL on failure. */
 static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const sinew_node *axes,
-                             const sinew_node *transform)
+                             const sinew_node *transform, bool notes)
 {
     char path[1024];
     if (!sinew_reader_path(reader, file, path, sizeof path))
@@ -34,11 +34,23 @@ static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const
         sinew_tree_blame(&reader->tree, file);
         return NULL;
     }
-    const bool noted = !*sinew_skin_notes(skin) || sinew_reader_note(reader, "%s: %s", path, sinew_skin_notes(skin));
+    const bool noted =
+        !notes || !*sinew_skin_notes(skin) || sinew_reader_note(reader, "%s: %s", path, sinew_skin_notes(skin));
     if (noted && sinew_reader_transform(reader, transform, skin->mesh->positions, skin->mesh->vertex_count))
         return skin;
     sinew_skin_destroy(skin);
     return NULL;
+}
+
+sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *place, const sinew_node *body)
+{
+    const sinew_node *mesh = sinew_node_get(body, "mesh"), *file = sinew_node_get(mesh, "file");
+    if (!file || sinew_node_get(mesh, "fill")) {
+        sinew_tree_fail(&reader->tree, place, "no surface rides on the body: name one with \"show\"%s",
+                        file ? "" : ", or read the mesh from a file");
+        return NULL;
+    }
+    return read_skin(reader, file, mesh, sinew_node_get(body, "transform"), false);
 }
 
 /* The diagonal of a body's bounds: a surface that is farther away than that has another unit or other axes. */
@@ -67,7 +79,7 @@ bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_
     const sinew_node *file = !own && json_is_string(show->value) ? show : sinew_node_get(axes, "file");
     if (!file)
         return sinew_tree_fail(&reader->tree, show, "the mesh has no file to show: name one");
-    sinew_skin *skin = read_skin(reader, file, axes, sinew_node_get(body_node, "transform"));
+    sinew_skin *skin = read_skin(reader, file, axes, sinew_node_get(body_node, "transform"), true);
     if (!skin)
         return false;
     sinew_ride_def def = sinew_default_ride_def();

@@ -107,7 +107,7 @@ bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const 
     return true;
 }
 
-static const float *find_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin)
+const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin)
 {
     const char *word = sinew_node_text(name), *names[LISTED_MAX];
     int32_t count = sinew_skin_attribute_count(skin);
@@ -124,7 +124,7 @@ static const float *find_painted(sinew_reader *reader, const sinew_node *name, c
 bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask)
 {
     const bool plain = json_is_string(node->value);
-    const float *painted = find_painted(reader, plain ? node : sinew_node_get(node, "name"), skin);
+    const float *painted = sinew_reader_painted(reader, plain ? node : sinew_node_get(node, "name"), skin);
     const sinew_node *above = plain ? NULL : sinew_node_get(node, "above");
     const sinew_node *below = plain ? NULL : sinew_node_get(node, "below");
     if (!painted)
@@ -166,22 +166,4 @@ bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *po
         mask[i] = selected[nearest[i]];
     sinew_release(&reader->allocator, nearest);
     return good;
-}
-
-bool sinew_reader_paint_values(sinew_reader *reader, const sinew_node *node, const sinew_selectable *centres,
-                               sinew_real *values)
-{
-    const sinew_node *name = sinew_node_get(node, "paint");
-    const sinew_skin *skin = sinew_reader_skin(reader, name, centres->body);
-    const float *painted = skin ? find_painted(reader, name, skin) : NULL;
-    if (!painted)
-        return false;
-    if (sinew_skin_sample(skin, painted, &reader->allocator, centres->count, centres->points, values, reader->error) !=
-        SINEW_OK)
-        return false;
-    const sinew_node *low = sinew_node_get(node, "from"), *high = sinew_node_get(node, "to");
-    const double from = low ? sinew_node_number(low) : 0, to = high ? sinew_node_number(high) : 1;
-    for (int32_t i = 0; i < centres->count; i++)
-        values[i] = (sinew_real)(from + (to - from) * (double)values[i]);
-    return true;
 }

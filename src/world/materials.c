@@ -2,10 +2,10 @@
  *
  * materials.c: the table of sheets, and their numbers as parameters of energies.
  *
- * Woven cloth: areal density, tensile and shear stiffness and bending rigidity within the ranges that Kawabata's
- * instruments (KES-F) give for its kind, 1 gf cm2/cm being 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian; bending such
- * that the drape coefficient of Cusick's test lies where that kind of cloth has it (docs/materials.md). Plates: E, nu
- * and thickness, D = E h^3 / (12 (1 - nu^2)).
+ * Woven cloth: areal density, tensile and shear stiffness and bending rigidity as such cloth usually has them
+ * (in textile units 1 gf cm2/cm is 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian); bending such that the drape
+ * coefficient of Cusick's test lies where that kind of cloth has it (docs/materials.md). Plates: E, nu and thickness, D
+ * = E h^3 / (12 (1 - nu^2)).
  */
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const sinew_material table[] = {
      2.8e5,
      0.2,
      {20e-6, 12e-6},
-     "Kawabata 1980 (KES-F, cotton shirting); Saville 1999, ch. 10"},
+     "typical of sheeting, not one measured cloth; bending by its drape coefficient"},
     {"wool",
      "worsted suiting, 200 g/m2",
      0.20,
@@ -31,7 +31,7 @@ static const sinew_material table[] = {
      9e4,
      0.2,
      {14e-6, 9e-6},
-     "Kawabata 1980 (KES-F, men's suiting); Saville 1999, ch. 10"},
+     "typical of suiting, not one measured cloth; bending by its drape coefficient"},
     {"silk",
      "habotai of 12 momme, 52 g/m2",
      0.052,
@@ -40,7 +40,7 @@ static const sinew_material table[] = {
      1.8e5,
      0.2,
      {1.2e-6, 0.9e-6},
-     "Kawabata 1980 (KES-F, women's thin dress fabrics); Saville 1999, ch. 10"},
+     "typical of thin silk, not one measured cloth; bending by its drape coefficient"},
     {"denim",
      "cotton twill of 11 oz with 1 % elastane, 324 g/m2",
      0.324,
@@ -49,7 +49,7 @@ static const sinew_material table[] = {
      3.5e5,
      0.2,
      {74e-6, 55e-6},
-     "Wang, O'Brien, Ramamoorthi 2011 (measured: 324 g/m2, 2.0 kN/m, 64e-6 N m)"},
+     "Wang, O'Brien, Ramamoorthi 2011, as listed by others: 324 g/m2, 2.0 kN/m, 64e-6 N m"},
     {"canvas",
      "cotton duck of 10 oz, 340 g/m2",
      0.34,
@@ -58,7 +58,7 @@ static const sinew_material table[] = {
      5.7e5,
      0.2,
      {220e-6, 150e-6},
-     "Kawabata 1980 (KES-F, heavy fabrics); Saville 1999, ch. 10"},
+     "typical of cotton duck, not one measured cloth"},
     {"leather",
      "garment leather of 0.8 mm, 550 g/m2",
      0.55,
@@ -67,7 +67,7 @@ static const sinew_material table[] = {
      3.6e6,
      0.4,
      {40e-6, 40e-6},
-     "Attenburrow 1993 (modulus); bending by Cusick's drape of 47 to 70 %"},
+     "typical modulus of soft leather; bending by Cusick's drape of 47 to 70 %"},
     {"rubber_sheet",
      "natural rubber, unfilled, 1 mm",
      0.93,
@@ -76,7 +76,7 @@ static const sinew_material table[] = {
      0.5e6,
      0.49,
      {1.645e-4, 1.645e-4},
-     "Gent 2012, Engineering with Rubber: E = 1.5 MPa, 930 kg/m3"},
+     "typical of unfilled natural rubber: E = 1.5 MPa, 930 kg/m3"},
     {"paper",
      "office paper, 80 g/m2",
      0.08,
@@ -85,7 +85,7 @@ static const sinew_material table[] = {
      1.6e9,
      0.25,
      {5.3e-4, 2.6e-4},
-     "Niskanen 2012, Mechanics of Paper Products: 6 and 3 GPa along and across the machine"},
+     "typical of machine-made paper: 6 and 3 GPa along and across the machine"},
     {"steel_foil",
      "steel, 0.05 mm",
      0.3925,

@@ -105,7 +105,7 @@ KERNEL_INLINE void director_look(const lane *x, const sinew_real *data, director
     s->C[1] = s->along - lane_load(data + DATA_ALONG * LANES);
 }
 
-/* What m and e are to a vertex: m = sum of m dx, e likewise. */
+/* Parts of a vertex in m and e: m = sum of m dx, e likewise. */
 typedef struct director_share {
     lane m, e;
 } director_share;

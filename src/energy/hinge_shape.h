@@ -90,7 +90,7 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
     return NULL;
 }
 
-/* What D is multiplied with: |e|^2 over the sum of both areas. */
+/* The factor of D: |e|^2 over the sum of both areas. */
 static inline double hinge_area_weight(const hinge_rest *r)
 {
     return 2 * r->length / (r->height[0] + r->height[1]);

@@ -81,7 +81,7 @@ static sheet make_run(double limit, double load, bool quick, sinew_error *error)
     return s;
 }
 
-/* The state that a run ended in. */
+/* The numbers that a run ended with. */
 typedef struct hung {
     double most, least; /* principal stretches */
     double length;      /* m: how far the lower edge hangs below the rings, its mean */

@@ -22,7 +22,7 @@
 #define ROD_STRETCH (sizeof(sinew_real) == 4 ? 1e4 : 1e6) /* EA L^2 / EI */
 #define ROD_GRAVITY 10.0
 
-/* The material of a rod, and how it is solved. */
+/* Material of a rod, and how it is solved. */
 typedef struct rod_stuff {
     double stretching;           /* EA, N */
     double bending[2], twisting; /* EI towards and across the directors, GJ, N m^2 */

@@ -352,7 +352,7 @@ static void bits_do_not_depend_on_threads(void **unused)
     }
 }
 
-/* Changes of a world, made after it was prepared or before. */
+/* A change of a world after a preparation, or made before it. */
 enum {
     TIME_STEP,
     MATERIAL,

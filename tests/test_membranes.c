@@ -224,7 +224,7 @@ enum {
     MEMBRANE_COUNT = sizeof membranes / sizeof membranes[0]
 };
 
-/* Values of the kernels at the stretches s of a sheet that R turns in space: psi and slopes per area; how
+/* Answers of the kernels at the stretches s of a sheet that is turned in space as R says: psi and slopes per area; how
  * far the rest of P is from zero in *skew. */
 static double measured(const sinew_lane_variant *lanes, sinew_energy_kind kind, const sheet *s, const double *p,
                        const double *stretch, const double R[9], double *slope, double *skew)

@@ -151,7 +151,7 @@ static void make_member(const element *e, member *m)
         m->s[i] = clamp(m->s[i], e->low, e->high);
 }
 
-/* Distance as ψ measures it: of all of F, or of F e_x. */
+/* The space in which ψ measures a distance: all of F, or F e_x. */
 static double distance_to(const element *e, const member *m)
 {
     double T[9], sum = 0;

@@ -46,7 +46,7 @@ static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, 
         double m[3];
         for (int k = 0; k < 3; k++)
             m[k] = ((double)q[3 * d[0] + k] + (double)q[3 * d[1] + k]) / 2;
-        /* All normals of the mesh point to one side, up or down. */
+        /* The mesh's normals all point up, or all down. */
         const double slope[2] = {w->a * m[0] + w->b * m[2], w->b * m[0] + w->c * m[2]};
         const double up = (double)x[3 * d[2] + 1] / sqrt(1 + slope[0] * slope[0] + slope[1] * slope[1]);
         q[3 * d[2]] = (sinew_real)(m[0] - up * slope[0]);

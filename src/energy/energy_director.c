@@ -105,8 +105,7 @@ KERNEL_INLINE void director_look(const lane *x, const sinew_real *data, director
     s->C[1] = s->along - lane_load(data + DATA_ALONG * LANES);
 }
 
-/* Factors of one vertex in the vectors m (from the middle to the director point) and e (along the edge): a move dx of
- * the vertex changes them by m dx and e dx. */
+/* Parts of a vertex in m and e: m = sum of m dx, e likewise. */
 typedef struct director_share {
     lane m, e;
 } director_share;

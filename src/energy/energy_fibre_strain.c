@@ -227,7 +227,7 @@ KERNEL_INLINE lane fibre_length_of(const sinew_real *data, constrained *c, lane 
             z[i] += m[a] * (c->x[4 * a + i] - c->x[i]);
     }
     const lane l = lane_sqrt(dot3(z, z));
-    /* A length that is not finite gives no direction: gradient zero, as at rest. */
+    /* A value that is no number says nothing about where to go. */
     const lane_mask known = lane_le(l, lane_set(LANE_HUGE));
     for (int i = 0; i < 12; i++)
         c->gradient[i] = lane_select(known, m[i / 3] * z[i % 3], lane_set(0));

@@ -417,8 +417,8 @@ KERNEL_INLINE lane_mask visit_points(const visit *v, lane x[18])
     return director;
 }
 
-/* Both kinds of nodes, vertices and director points, share this: gradient and block of corner `node` (0 or 3) of the
- * element, per unit of weight. Curvature of angles is left out unless asked for. */
+/* Visits of vertices and of director points share this: gradient and block of corner `node` (0 or 3) of the element,
+ * per unit of weight. Curvature of angles is left out unless asked for. */
 KERNEL_INLINE void corner_add(const shell_now *s, const held h[3], const sinew_real *data, int node, bool exact,
                               lane g[3], lane A[6])
 {

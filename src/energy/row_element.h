@@ -111,7 +111,7 @@ static double row_gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-/* Eigenvalue of K / k across z. */
+/* The part of K / k that acts across z. */
 KERNEL_INLINE lane row_across(lane l, lane L)
 {
     return 1 - L / lane_max(lane_max(l, ROW_BOUND * L), lane_set(LANE_ROOT_TINY));

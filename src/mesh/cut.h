@@ -38,7 +38,7 @@ bool sinew_cut_vertex(sinew_cut *cut, const sinew_real *points, int32_t vertex, 
 
 void sinew_cut_end(sinew_cut *cut);
 
-/* An edge, face or cell of `count` vertices after the cut: the lists of new vertices that cells
+/* An edge, face or cell of `count` vertices after the mesh was cut: the lists of new vertices that cells
  * which have all of them say, each once; out [capacity][count]. Returns how many, at most `capacity`. */
 int32_t sinew_cut_map(const sinew_cut *cut, const int32_t *vertices, int32_t count, int32_t *out, int32_t capacity);
 

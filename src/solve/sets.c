@@ -79,7 +79,7 @@ static void fill_metric(sinew_set_element *e, const sinew_objective *o, sinew_co
     (e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION ? held : free_to_move)[coordinates](e, o);
 }
 
-/* Finds places of the element that are the same point, as in padded cells. */
+/* Places of an element that are the same point, as in padded cells. */
 static void find_points(sinew_set_element *e, const int32_t *local, size_t stride, const int32_t *particle)
 {
     e->sqp.point_count = 0;

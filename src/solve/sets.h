@@ -36,7 +36,8 @@ typedef enum sinew_coordinates {
 
 typedef struct sinew_sets sinew_sets;
 
-/* The sets of all elements that are switched on now; any change of the elements needs new ones. NULL on failure. */
+/* Makes the sets of all elements as they are now switched; anything that changes makes a new one necessary. NULL on
+ * failure. */
 sinew_sets *sinew_sets_create(const sinew_objective *objective, sinew_coordinates coordinates, sinew_error *error);
 void sinew_sets_destroy(sinew_sets *sets, const sinew_objective *objective); /* NULL is fine */
 /* Forgets the copies: a step begins. */

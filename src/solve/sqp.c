@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Weights of the constraint in units of w, stage by stage. */
+/* Weight of the constraint in units of w, stage by stage. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
 #define SMALL 5e-4 /* a step, of the element's size, after which only round-off is to come */
@@ -152,7 +152,7 @@ static void add_metric(const sinew_sqp *e, double rho, double *H)
         }
 }
 
-/* Takes from d the part that is the same for all points, where the element is free to move. */
+/* Takes from d what is the same for all points. */
 static void remove_mean(const sinew_sqp *e, double *d)
 {
     const int32_t coordinates = is_free(e) ? 3 : 0;

@@ -12,7 +12,7 @@
 #include "sinew/load.h"
 #include "world/world.h"
 
-/* Elements that a load acts on, as the world is now. */
+/* The elements that a load acts on, as the world is now. */
 typedef struct sinew_load_layout {
     int64_t shape_version; /* of the world when it was made */
     int32_t count;

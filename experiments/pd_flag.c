@@ -16,6 +16,7 @@
 #include "experiments.h"
 #include "sinew/load.h"
 
+#define LENGTH    1.5   /* m */
 #define STIFFNESS 500.0 /* N */
 #define STRAIN    0.08  /* at which an edge goes */
 
@@ -37,7 +38,7 @@ static sinew_mesh *make_cloth(int32_t nx, int32_t ny, sinew_error *error)
     sinew_cloth_def def = sinew_default_cloth_def();
     def.vertices[0] = nx;
     def.vertices[1] = ny;
-    def.size[0] = (sinew_real)1.5;
+    def.size[0] = (sinew_real)LENGTH;
     return sinew_mesh_cloth(&def, error);
 }
 
@@ -109,8 +110,8 @@ static void claim_sound(const setting *s, outcome *o)
     const int32_t steps = s->quick ? 200 : 10000;
     sinew_mesh *mesh = make_cloth(s->quick ? 10 : 19, s->quick ? 7 : 13, &error);
     char measured[200] = "";
-    bool all = true;
-    claim *c = outcome_claim(o, "sound even under extreme forces: 200 m/s, h = 1/30 s", "remains stable");
+    bool all = true, sound = false;
+    claim *c = outcome_claim(o, "pd is sound even under extreme forces: 200 m/s, h = 1/30 s", "remains stable");
     for (int kind = 0; mesh && kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         double farthest;
@@ -121,11 +122,16 @@ static void claim_sound(const setting *s, outcome *o)
         snprintf(measured + length, sizeof measured - length, "%s%s %d (%.3g m)", length ? ", " : "", info->name, done,
                  farthest);
         all = all && done == steps;
+        sound = sound || ((sinew_solver_kind)kind == SINEW_SOLVER_PD && done == steps && farthest < 2 * LENGTH);
         outcome_number(o, done, "finite_steps_%s", info->name);
         s->progress(s->context, kind, SINEW_SOLVER_COUNT, "pd/flag");
     }
     claim_measured(c, "steps that were finite of %d (farthest vertex at the end): %s", steps, measured);
-    claim_holds(c, all ? HOLDS_YES : HOLDS_NO, "%s", all ? "" : "not in every solver");
+    claim_holds(c,
+                sound && all ? HOLDS_YES
+                : sound      ? HOLDS_PARTLY
+                             : HOLDS_NO,
+                "%s", all ? "" : "not every solver stays finite");
     sinew_mesh_destroy(mesh);
 }
 

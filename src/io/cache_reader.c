@@ -36,8 +36,9 @@ static sinew_status sequence_frame(sinew_cache_reader *reader, int32_t index, co
     if (reader->point_count == 0)
         reader->point_count = count;
     else if (count != reader->point_count)
-        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %d points, %s has %d", path, (int)count, reader->path,
-                            (int)reader->point_count);
+        status = sinew_fail(error, SINEW_ERROR_FORMAT,
+                            "%s: has %d points, %s has %d; of a body that tears, render the scene", path, (int)count,
+                            reader->path, (int)reader->point_count);
     if (q && status == SINEW_OK)
         memcpy(q, sinew_mesh_positions(mesh), 3 * (size_t)count * sizeof *q);
     sinew_mesh_destroy(mesh);

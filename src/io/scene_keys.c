@@ -367,14 +367,14 @@ static int32_t load_fields(const char *word, sinew_field *fields)
     int32_t count = 0;
     for (; count < info->parameter_count; count++)
         fields[count] = parameter_field(&info->parameters[count]);
-    fields[count++] = (sinew_field){
+    fields[count] = (sinew_field){
         .name = info->vector.name, .forms = VECTOR, .meaning = info->vector.meaning, .unit = info->vector.unit};
-    fields[count++] = (sinew_field){.name = "keys",
-                                    .forms = LIST,
-                                    .meaning = "how it changes, linear between keys and held before and after",
-                                    .shape = &load_key_shapes[kind],
-                                    .count = 1};
-    return count;
+    fields[count + 1] = (sinew_field){.name = "keys",
+                                      .forms = LIST,
+                                      .meaning = "how it changes, linear between keys and held before and after",
+                                      .shape = &load_key_shapes[kind],
+                                      .count = 1};
+    return count + 2;
 }
 
 static const sinew_shape load_shape = {.name = "load",

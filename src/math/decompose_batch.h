@@ -24,7 +24,7 @@ typedef struct sinew_decompose_batch {
 
 extern const sinew_decompose_batch sinew_decompose_batch_scalar;
 #if defined(__x86_64__)
-extern const sinew_decompose_batch sinew_decompose_batch_sse2;
+extern const sinew_decompose_batch sinew_decompose_batch_sse2; /* not there in builds WITHOUT_SSE2 */
 extern const sinew_decompose_batch sinew_decompose_batch_avx2;
 #else
 extern const sinew_decompose_batch sinew_decompose_batch_generic;
@@ -40,7 +40,9 @@ static inline int32_t sinew_decompose_variants(const sinew_decompose_batch *out[
     const sinew_decompose_batch *const all[] = {
 #if defined(__x86_64__)
         &sinew_decompose_batch_avx2,
+#if !defined(SINEW_WITHOUT_SSE2)
         &sinew_decompose_batch_sse2,
+#endif
 #else
         &sinew_decompose_batch_generic,
 #endif

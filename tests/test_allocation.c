@@ -5,7 +5,8 @@
  * not come to its end, or finds the minimum of an undisturbed run, and gives back every block. (A factorisation without
  * memory is to Newton's method one that failed: it goes on with another matrix to the same minimum.)
  *
- * After the first EVERY allocations of a scene they are visited with a stride, so that a scene costs about RUNS runs.
+ * After the first few allocations of a scene they are visited with a stride from a place drawn at random, so that a
+ * scene costs a bounded number of runs: 28, in the night (SINEW_NIGHTLY=1) 80.
  */
 #include <dirent.h>
 #include <math.h>
@@ -18,11 +19,10 @@
 #include <cmocka.h>
 
 #include "failing_malloc.h"
+#include "random_cases.h"
 #include "sinew/scene.h"
 
 enum {
-    EVERY = 40,
-    RUNS = 80,
     SCENES_MAX = 64,
     PARTICLES_MAX = 20000,
 };
@@ -40,6 +40,8 @@ typedef struct outcome {
     int32_t particle_count;
     sinew_real q[3 * PARTICLES_MAX]; /* after the step */
 } outcome;
+
+static random_cases cases; /* how many runs a scene may cost */
 
 static void failed(outcome *result, sinew_status status, const char *text)
 {
@@ -135,10 +137,12 @@ static void sweep(const char *path, const char *setting)
     long long count = atomic_load(&failing_malloc.asked);
     if (reference.status != SINEW_OK)
         fail_msg("%s: %s", path, reference.text);
-    assert_true(count > EVERY);
+    const long long every = cases.count / 2;
+    assert_true(count > every);
 
-    long long stride = (count - EVERY) / (RUNS - EVERY) + 1, runs = 0;
-    for (long long n = 1; n <= count; n += n <= EVERY ? 1 : stride, runs++)
+    long long stride = (count - every) / (cases.count - every) + 1, runs = 0;
+    const long long skipped = random_index(&cases, (int)stride);
+    for (long long n = 1; n <= count; n += n < every ? 1 : n == every ? 1 + skipped : stride, runs++)
         fail_one(path, setting, n, runs % 2 == 0, &reference);
     print_message("%s%s%s: %lld allocations, %lld of them failed in turn\n", path, setting ? " with " : "",
                   setting ? setting : "", count, runs);
@@ -178,6 +182,7 @@ static void test_lu_and_qr(void **state)
 
 int main(void)
 {
+    cases = random_cases_begin("allocations of a scene that fail", 28, 80);
     failing_malloc_install();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_scene), cmocka_unit_test(test_lu_and_qr)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,7 +259,7 @@ static sinew_status check_tear(const sinew_world *world, int32_t index, sinew_se
     if (content && (size < TEAR_HEAD || size % sizeof(int32_t) != 0))
         return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the tears of body %d are cut off", (int)index);
     if (!content || size - TEAR_HEAD < done * sizeof(int32_t) ||
-        memcmp(content + TEAR_HEAD, body->tear->log, done * sizeof(int32_t)) != 0)
+        (done > 0 && memcmp(content + TEAR_HEAD, body->tear->log, done * sizeof(int32_t)) != 0))
         return sinew_fail(error, SINEW_ERROR_FORMAT,
                           "body %d is torn otherwise in the world, and tears do not heal: build it the same way",
                           (int)index);

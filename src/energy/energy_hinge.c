@@ -14,6 +14,7 @@
  */
 #include "energy/constrain.h"
 #include "energy/hinge_shape.h"
+#include "energy/plate.h"
 #include "energy/visit.h"
 
 enum {
@@ -39,21 +40,8 @@ enum {
     WARP_Z
 };
 
-#define WARP(letter, value)                                                                                            \
-    {                                                                                                                  \
-        .name = "warp_" letter, .unit = "", .minimum = -1e6, .maximum = 1e6, .preset = value,                          \
-        .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
-    }
-
 static const sinew_parameter parameters[] = {
-    [RIGIDITY] = {.name = "rigidity",
-                  .unit = "N m",
-                  .minimum = 0,
-                  .maximum = INFINITY,
-                  .preset = 1e-4,
-                  .open_maximum = true,
-                  .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate; raising it "
-                             "stiffens. Moment per angle where weight is none"},
+    [RIGIDITY] = PLATE_RIGIDITY("; raising it stiffens. Moment per angle where weight is none"),
     [WEIGHT] = {.name = "weight",
                 .unit = "",
                 .choices = "area|none",
@@ -65,15 +53,10 @@ static const sinew_parameter parameters[] = {
               .choices = "angle|flat",
               .maximum = 1,
               .meaning = "what the hinge wants to be: as in the rest shape, or flat"},
-    [WEFT_RATIO] = {.name = "weft_ratio",
-                    .unit = "",
-                    .minimum = 0,
-                    .maximum = 1e6,
-                    .preset = 1,
-                    .meaning = "rigidity along the weft over that along the warp; 1: no direction"},
-    [WARP_X] = WARP("x", 1),
-    [WARP_Y] = WARP("y", 0),
-    [WARP_Z] = WARP("z", 0),
+    [WEFT_RATIO] = PLATE_WEFT_RATIO,
+    [WARP_X] = PLATE_WARP("x", 1),
+    [WARP_Y] = PLATE_WARP("y", 0),
+    [WARP_Z] = PLATE_WARP("z", 0),
 };
 
 static const char *hinge_prepare(const sinew_element *element, sinew_real *data)

@@ -17,16 +17,11 @@ enum {
 };
 
 #include "energy/hinge_shape.h"
+#include "energy/plate.h"
 #include "energy/row_element.h"
 
 static const sinew_parameter parameters[] = {
-    {.name = "rigidity",
-     .unit = "N m",
-     .minimum = 0,
-     .maximum = INFINITY,
-     .preset = 1e-4,
-     .open_maximum = true,
-     .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate; raising it stiffens"},
+    PLATE_RIGIDITY("; raising it stiffens"),
     {.name = "rest",
      .unit = "",
      .choices = "curved|flat",

@@ -17,18 +17,13 @@ enum {
     VERTEX_COUNT = SINEW_STENCIL_MAX
 };
 
+#include "energy/plate.h"
 #include "energy/row_element.h"
 
 #define RING_THIN 1e-9 /* areas below this part of the square of the longest edge: none */
 
 static const sinew_parameter parameters[] = {
-    {.name = "rigidity",
-     .unit = "N m",
-     .minimum = 0,
-     .maximum = INFINITY,
-     .preset = 1e-4,
-     .open_maximum = true,
-     .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate; raising it stiffens"},
+    PLATE_RIGIDITY("; raising it stiffens"),
     {.name = "rest",
      .unit = "",
      .choices = "curved|flat",

@@ -24,6 +24,7 @@
  * from its rest comes back from the other side.
  */
 #include "energy/hinge_shape.h"
+#include "energy/plate.h"
 #include "energy/visit.h"
 
 enum {
@@ -50,21 +51,8 @@ enum {
     WARP_Z
 };
 
-#define WARP(letter, value)                                                                                            \
-    {                                                                                                                  \
-        .name = "warp_" letter, .unit = "", .minimum = -1e6, .maximum = 1e6, .preset = value,                          \
-        .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
-    }
-
 static const sinew_parameter parameters[] = {
-    [RIGIDITY] = {.name = "rigidity",
-                  .unit = "N m",
-                  .minimum = 0,
-                  .maximum = INFINITY,
-                  .preset = 1e-4,
-                  .open_maximum = true,
-                  .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate of thickness h; "
-                             "raising it stiffens"},
+    [RIGIDITY] = PLATE_RIGIDITY(" of thickness h; raising it stiffens"),
     [POISSON] = {.name = "poisson",
                  .unit = "",
                  .minimum = -1,
@@ -86,15 +74,10 @@ static const sinew_parameter parameters[] = {
               .open_minimum = true,
               .meaning = "how firmly director points keep their places beside the edges, against their stiffness in "
                          "bending; changes no result"},
-    [WEFT_RATIO] = {.name = "weft_ratio",
-                    .unit = "",
-                    .minimum = 0,
-                    .maximum = 1e6,
-                    .preset = 1,
-                    .meaning = "rigidity along the weft over that along the warp; 1: no direction"},
-    [WARP_X] = WARP("x", 1),
-    [WARP_Y] = WARP("y", 0),
-    [WARP_Z] = WARP("z", 0),
+    [WEFT_RATIO] = PLATE_WEFT_RATIO,
+    [WARP_X] = PLATE_WARP("x", 1),
+    [WARP_Y] = PLATE_WARP("y", 0),
+    [WARP_Z] = PLATE_WARP("z", 0),
 };
 
 /* Corners of an element that hinge i is made of: the edge, the triangle's third vertex, the director point. */

@@ -75,14 +75,6 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 #include "energy/isotropic_material.h"
 #include "energy/tet_set_energy.h"
 
-static void strain_limit_vertex(const sinew_vertex_kernel *kernel)
-{
-    if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
-    else
-        visit_run(kernel, 3, DATA_COUNT, false, set_cheap);
-}
-
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain_limit) = {
     .info = {.name = "strain_limit",
              .summary = "k/2 |F - T|^2 per volume, T with the singular values of F clamped to [minimum, maximum]",
@@ -91,8 +83,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain_limit) = {
     TET_MATERIAL_OPS,
     TET_SET_OPS,
     .prepare = strain_limit_prepare,
-    .linearise = material_linearise,
-    .vertex = strain_limit_vertex,
-    VISIT_GENERAL_OPS,
-    .vertex_bounds = SINEW_BOUND_CHEAP,
+    TET_SET_ISOTROPIC_OPS,
 };

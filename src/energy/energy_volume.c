@@ -191,14 +191,6 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 #include "energy/isotropic_material.h"
 #include "energy/tet_set_energy.h"
 
-static void volume_vertex(const sinew_vertex_kernel *kernel)
-{
-    if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
-    else
-        visit_run(kernel, 3, DATA_COUNT, false, set_cheap);
-}
-
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_volume) = {
     .info = {.name = "volume",
              .summary = "k/2 |F - T|^2 per volume, T the nearest with det T in [minimum, maximum]",
@@ -207,8 +199,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_volume) = {
     TET_MATERIAL_OPS,
     TET_SET_OPS,
     .prepare = volume_prepare,
-    .linearise = material_linearise,
-    .vertex = volume_vertex,
-    VISIT_GENERAL_OPS,
-    .vertex_bounds = SINEW_BOUND_CHEAP,
+    TET_SET_ISOTROPIC_OPS,
 };

@@ -2,7 +2,7 @@
  *
  * tet_set_energy.h: the operations of an energy that is the squared distance of F to a set (tet_set.h), made of its own
  * DATA_COUNT and stress: a template, which an energy's file includes once, below these two. Isotropic ones include
- * isotropic_material.h before, for linearise and the exact block.
+ * isotropic_material.h before, for linearise and the exact block, and take TET_SET_ISOTROPIC_OPS too.
  */
 #ifndef SINEW_TET_SET_ENERGY_H
 #define SINEW_TET_SET_ENERGY_H
@@ -29,6 +29,19 @@ KERNEL_INLINE void set_cheap(const visit *v, bool exact, visit_sum *sum)
     (void)exact;
     tet_set_add(v, stress, sum);
 }
+
+#ifdef SINEW_ISOTROPIC_MATERIAL_H
+static void set_vertex(const sinew_vertex_kernel *kernel)
+{
+    if (kernel->exact)
+        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
+    else
+        visit_run(kernel, 3, DATA_COUNT, false, set_cheap);
+}
+
+#define TET_SET_ISOTROPIC_OPS                                                                                          \
+    .linearise = material_linearise, .vertex = set_vertex, VISIT_GENERAL_OPS, .vertex_bounds = SINEW_BOUND_CHEAP
+#endif
 
 #define TET_SET_CAPABILITIES (TET_MATERIAL_CAPABILITIES | SINEW_CAN_PROJECT)
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plate.h: parameters that every energy of bending has under the same name: the rigidity of the plate that it stands
+ * for, and the direction of a cloth's warp.
+ */
+#ifndef SINEW_PLATE_H
+#define SINEW_PLATE_H
+
+#include <math.h>
+
+#include "energy/energy.h"
+
+#define PLATE_RIGIDITY(about)                                                                                          \
+    {                                                                                                                  \
+        .name = "rigidity", .unit = "N m", .minimum = 0, .maximum = INFINITY, .preset = 1e-4, .open_maximum = true,    \
+        .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate" about                      \
+    }
+
+#define PLATE_WEFT_RATIO                                                                                               \
+    {                                                                                                                  \
+        .name = "weft_ratio", .unit = "", .minimum = 0, .maximum = 1e6, .preset = 1,                                   \
+        .meaning = "rigidity along the weft over that along the warp; 1: no direction"                                 \
+    }
+
+#define PLATE_WARP(letter, value)                                                                                      \
+    {                                                                                                                  \
+        .name = "warp_" letter, .unit = "", .minimum = -1e6, .maximum = 1e6, .preset = value,                          \
+        .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
+    }
+
+#endif

@@ -21,7 +21,8 @@
 #define STRAIN    0.08  /* at which an edge goes */
 
 enum {
-    SHOWN = 4,   /* pictures of the tearing flag */
+    SHOWN = 4, /* pictures of the tearing flag, one after so many steps */
+    SHOWN_EVERY = 50,
     CHANGES = 6, /* numbers of edges that are taken out at once: 1, 4, 16 ... */
     WARM = 5     /* steps whose median is a step that changes nothing */
 };
@@ -187,7 +188,7 @@ static void claim_tears(const setting *s, outcome *o)
     for (int32_t i = 1; good && i <= steps; i++) {
         good = blow(&f, i * 0.01, &error);
         bits |= sinew_world_step(f.world, NULL);
-        if (i % (steps / SHOWN) == 0)
+        if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY) /* later hardly any of it is left to see */
             draw(&f, g, i * 0.01);
     }
     sinew_tear_report report = {0};

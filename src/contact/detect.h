@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * detect.h: which features are near each other, and which surfaces cross.
+ *
+ * Pairs are a vertex and a face (which may be a lone edge where the other is a lone vertex), or two edges. Pairs that share a vertex, and those
+ * of objects that may not touch, are left out. Every pair whose distance is at most the sum of the reaches of both
+ * features (a feature's reach is the largest of its vertices') is listed, once, sorted by kind and vertices: the list
+ * does not depend on the number of threads, nor on what was detected before.
+ */
+#ifndef SINEW_DETECT_H
+#define SINEW_DETECT_H
+
+#include "contact/features.h"
+
+typedef enum sinew_pair_kind {
+    SINEW_PAIR_FACE = 0, /* vertex v[0] and triangle v[1] v[2] v[3]; a lone edge: v[3] = v[2]; a lone vertex: all */
+    SINEW_PAIR_EDGES,    /* edges v[0] v[1] and v[2] v[3] */
+    SINEW_PAIR_PLANE     /* vertex v[0] and a half-space; v[1] = v[2] = v[3] = v[0], weights 1 0 0 0 */
+} sinew_pair_kind;
+
+typedef struct sinew_touch_pair {
+    int32_t v[4];
+    int32_t first, second; /* the features themselves: vertex and cell, two edges, vertex and object */
+    sinew_real w[4];       /* closest points are sum w x over the positive and over the negative ones; zeros included */
+    sinew_real n[3];       /* unit vector from the second to the first closest point */
+    sinew_real distance;   /* m: between the closest points, less the cores of both; <= 0: inside a core */
+    uint8_t kind;          /* sinew_pair_kind */
+    uint8_t place;         /* bits a: weight a is zero, the closest point is on a corner or a side */
+} sinew_touch_pair;
+
+typedef struct sinew_touch_pairs {
+    sinew_touch_pair *list; /* [count] */
+    int64_t count;
+    int64_t dropped; /* pairs over the limit: those at the end of the order */
+    size_t room;     /* bytes */
+} sinew_touch_pairs;
+
+typedef struct sinew_detector sinew_detector;
+
+/* The features are borrowed and must outlive it. */
+sinew_status sinew_detector_create(sinew_detector **detector, const sinew_features *features, int32_t thread_count,
+                                   sinew_error *error);
+void sinew_detector_destroy(sinew_detector *detector); /* NULL is fine */
+/* x [vertex_count][4] m, reach [vertex_count] m >= 0; limit 0: none. Allocates only where it has outgrown all before. */
+sinew_status sinew_detect(sinew_detector *detector, const sinew_real *x, const sinew_real *reach, int64_t limit,
+                          sinew_touch_pairs *pairs, sinew_error *error);
+void sinew_touch_pairs_release(sinew_touch_pairs *pairs, const sinew_allocator *allocator);
+
+/* Pairs of cells (triangles; lone edges against triangles) that cross and share no vertex, the lower cell first, in
+ * ascending order; objects that may not touch are left out. At most `capacity` are written; returns how many there are,
+ * -1 without memory. A triangle within a sphere's or capsule's core counts as crossing it. */
+int64_t sinew_detect_crossings(sinew_detector *detector, const sinew_real *x, int32_t (*cells)[2], int64_t capacity);
+
+/* The closest points of the pair at x: fills w, n, distance (without cores) and place, from v and kind. Where both points coincide n is some
+ * unit vector across the features. */
+void sinew_pair_closest(sinew_touch_pair *pair, const sinew_real *x);
+
+#endif

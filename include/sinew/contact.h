@@ -2,10 +2,10 @@
  *
  * contact.h: bodies that touch: each other, themselves, and colliders that move as they are told.
  *
- * Contact is off until sinew_world_set_contact(). From then on surfaces keep apart by half the sum of their thicknesses,
- * with Coulomb friction, in every solver, and what was not crossed at the start is never crossed (docs/contact.md says
- * what is guaranteed and what is not). Words: *distance* is that between two surfaces, *clearance* is distance less half
- * of both thicknesses, negative where they are too near.
+ * Contact is off until sinew_world_set_contact(). From then on surfaces keep apart by half the sum of their
+ * thicknesses, with Coulomb friction, in every solver, and what was not crossed at the start is never crossed
+ * (docs/contact.md says what is guaranteed and what is not). Words: *distance* is that between two surfaces,
+ * *clearance* is distance less half of both thicknesses, negative where they are too near.
  *
  *     sinew_contact_def touch = sinew_default_contact_def();
  *     touch.thickness = 2e-3f;
@@ -81,7 +81,7 @@ typedef struct sinew_body_contact {
     uint32_t cookie;
     sinew_contact_surface surface;
     sinew_real thickness, friction, restitution; /* as above; NaN */
-    bool self;            /* touches itself, where the world's bodies do. Default true */
+    bool self;                                   /* touches itself, where the world's bodies do. Default true */
     uint32_t group, mask; /* two touch if each one's group has a bit of the other's mask. Default 1 and all */
 } sinew_body_contact;
 
@@ -117,23 +117,23 @@ typedef enum sinew_shape_kind {
     SINEW_SHAPE_COUNT
 } sinew_shape_kind;
 
-SINEW_API const char *sinew_shape_name(sinew_shape_kind kind);         /* "height_field"; NULL out of range */
-SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name);      /* SINEW_SHAPE_COUNT when unknown */
+SINEW_API const char *sinew_shape_name(sinew_shape_kind kind);    /* "height_field"; NULL out of range */
+SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name); /* SINEW_SHAPE_COUNT when unknown */
 
 /* Something that bodies cannot enter and that moves as it is told. Its own frame is placed by position and rotation,
  * then moved by `motion`, or by sinew_collider_set_pose(); vertices of a mesh are moved by a cache instead. */
 typedef struct sinew_collider_def {
     uint32_t cookie;
     sinew_shape_kind kind;
-    sinew_real size[3];      /* m, > 0: whole lengths. Default 1 1 1 */
-    sinew_real radius;       /* m, > 0. Default 0.5 */
-    bool hollow;             /* BOX */
-    int32_t segments;        /* CYLINDER: 3 .. 4096. Default 64 */
-    int32_t columns, rows;   /* HEIGHT_FIELD: >= 2 samples along x and z */
-    const sinew_real *heights; /* m [rows * columns], x fastest; copied */
-    const sinew_mesh *mesh;    /* MESH: its triangles, or the boundary of its tets; copied */
-    sinew_real position[3];    /* m. Default 0 0 0 */
-    sinew_real rotation[3];    /* rad, rotation vector. Default 0 0 0 */
+    sinew_real size[3];         /* m, > 0: whole lengths. Default 1 1 1 */
+    sinew_real radius;          /* m, > 0. Default 0.5 */
+    bool hollow;                /* BOX */
+    int32_t segments;           /* CYLINDER: 3 .. 4096. Default 64 */
+    int32_t columns, rows;      /* HEIGHT_FIELD: >= 2 samples along x and z */
+    const sinew_real *heights;  /* m [rows * columns], x fastest; copied */
+    const sinew_mesh *mesh;     /* MESH: its triangles, or the boundary of its tets; copied */
+    sinew_real position[3];     /* m. Default 0 0 0 */
+    sinew_real rotation[3];     /* rad, rotation vector. Default 0 0 0 */
     const sinew_motion *motion; /* NULL: it stands still. Keys are copied */
     int32_t frame_count;        /* MESH: >= 2 frames of a vertex cache in place of a motion; 0: none */
     const sinew_real *frames;   /* m [frame_count][3 * vertices of the mesh] in the mesh's frame; copied */
@@ -168,26 +168,26 @@ SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_coll
 
 /* The error row of contact: a step is solved when all of it is small; bits of the step say what is not. */
 typedef struct sinew_contact_report {
-    int32_t contacts;        /* that bear a force */
-    int32_t began, ended;    /* contacts that bear one and did not before the step; that did, and do not */
-    int64_t pairs;           /* in reach of each other, the most in one epoch */
-    int64_t dropped;         /* pairs over pair_limit */
-    int32_t epochs;          /* detections of the step */
-    int32_t updates;         /* of multipliers */
-    double stationarity;     /* N: the residual, forces of contact included */
-    double violation;        /* m: largest negative clearance */
-    double complementarity;  /* J: sum of force times |clearance| of contacts that bear a force */
-    double cone;             /* N: largest |friction| - mu normal force */
-    double lag;              /* N: largest change of mu times normal force since friction was last told of it */
-    int32_t clamped;         /* vertices that the guard held back at the end */
-    double hidden;           /* N: residual of these vertices, which the guard bears */
-    int32_t crossings;       /* pairs of triangles that cross */
+    int32_t contacts;         /* that bear a force */
+    int32_t began, ended;     /* contacts that bear one and did not before the step; that did, and do not */
+    int64_t pairs;            /* in reach of each other, the most in one epoch */
+    int64_t dropped;          /* pairs over pair_limit */
+    int32_t epochs;           /* detections of the step */
+    int32_t updates;          /* of multipliers */
+    double stationarity;      /* N: the residual, forces of contact included */
+    double violation;         /* m: largest negative clearance */
+    double complementarity;   /* J: sum of force times |clearance| of contacts that bear a force */
+    double cone;              /* N: largest |friction| - mu normal force */
+    double lag;               /* N: largest change of mu times normal force since friction was last told of it */
+    int32_t clamped;          /* vertices that the guard held back at the end */
+    double hidden;            /* N: residual of these vertices, which the guard bears */
+    int32_t crossings;        /* pairs of triangles that cross */
     int32_t crossings_before; /* when the step began: those have no guard */
-    double held_back;        /* m: how far pins and colliders are from where they should be */
-    double friction_heat;    /* J */
-    double restitution_work; /* J: energy that restitution gave back, against coming to rest */
-    double couple[3];        /* N m s: angular momentum from contact forces whose two ends are apart */
-    double seconds;          /* of detection */
+    double held_back;         /* m: how far pins and colliders are from where they should be */
+    double friction_heat;     /* J */
+    double restitution_work;  /* J: energy that restitution gave back, against coming to rest */
+    double couple[3];         /* N m s: angular momentum from contact forces whose two ends are apart */
+    double seconds;           /* of detection */
 } sinew_contact_report;
 
 /* SINEW_ERROR_UNSUPPORTED without contact, SINEW_ERROR_DATA before the first step. */
@@ -201,14 +201,14 @@ typedef enum sinew_contact_event {
 } sinew_contact_event;
 
 typedef struct sinew_contact {
-    sinew_contact_party a, b;  /* a is a body; b the other, which may be the same */
-    int32_t particles[4];      /* of a, then of b; -1: not used, or a collider's */
-    sinew_real weights[4];     /* positive those of a, negative those of b */
-    sinew_real point[3];       /* m: on a */
-    sinew_real normal[3];      /* from b to a */
-    sinew_real clearance;      /* m */
-    double force;              /* N, >= 0, along the normal on a */
-    double friction[3];        /* N, on a */
+    sinew_contact_party a, b; /* a is a body; b the other, which may be the same */
+    int32_t particles[4];     /* of a, then of b; -1: not used, or a collider's */
+    sinew_real weights[4];    /* positive those of a, negative those of b */
+    sinew_real point[3];      /* m: on a */
+    sinew_real normal[3];     /* from b to a */
+    sinew_real clearance;     /* m */
+    double force;             /* N, >= 0, along the normal on a */
+    double friction[3];       /* N, on a */
     sinew_contact_event event;
 } sinew_contact;
 
@@ -221,11 +221,11 @@ SINEW_API sinew_status sinew_world_contacts(const sinew_world *world, int32_t ca
 
 typedef struct sinew_world_hit {
     sinew_contact_party party;
-    int32_t particles[3];   /* of the triangle; -1 for colliders */
+    int32_t particles[3]; /* of the triangle; -1 for colliders */
     sinew_real weights[3];
-    sinew_real point[3];    /* m */
+    sinew_real point[3]; /* m */
     sinew_real normal[3];
-    sinew_real t;           /* along the ray, or the distance */
+    sinew_real t; /* along the ray, or the distance */
 } sinew_world_hit;
 
 /* Whether there is one: the first triangle of a body or collider along a ray; the nearest place within `limit` (m). */

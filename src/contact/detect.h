@@ -2,10 +2,10 @@
  *
  * detect.h: which features are near each other, and which surfaces cross.
  *
- * Pairs are a vertex and a face (which may be a lone edge where the other is a lone vertex), or two edges. Pairs that share a vertex, and those
- * of objects that may not touch, are left out. Every pair whose distance is at most the sum of the reaches of both
- * features (a feature's reach is the largest of its vertices') is listed, once, sorted by kind and vertices: the list
- * does not depend on the number of threads, nor on what was detected before.
+ * Pairs are a vertex and a face (which may be a lone edge where the other is a lone vertex), or two edges. Pairs that
+ * share a vertex, and those of objects that may not touch, are left out. Every pair whose distance is at most the sum
+ * of the reaches of both features (a feature's reach is the largest of its vertices') is listed, once, sorted by kind
+ * and vertices: the list does not depend on the number of threads, nor on what was detected before.
  */
 #ifndef SINEW_DETECT_H
 #define SINEW_DETECT_H
@@ -41,7 +41,8 @@ typedef struct sinew_detector sinew_detector;
 sinew_status sinew_detector_create(sinew_detector **detector, const sinew_features *features, int32_t thread_count,
                                    sinew_error *error);
 void sinew_detector_destroy(sinew_detector *detector); /* NULL is fine */
-/* x [vertex_count][4] m, reach [vertex_count] m >= 0; limit 0: none. Allocates only where it has outgrown all before. */
+/* x [vertex_count][4] m, reach [vertex_count] m >= 0; limit 0: none. Allocates only where it has outgrown all before.
+ */
 sinew_status sinew_detect(sinew_detector *detector, const sinew_real *x, const sinew_real *reach, int64_t limit,
                           sinew_touch_pairs *pairs, sinew_error *error);
 void sinew_touch_pairs_release(sinew_touch_pairs *pairs, const sinew_allocator *allocator);
@@ -51,8 +52,8 @@ void sinew_touch_pairs_release(sinew_touch_pairs *pairs, const sinew_allocator *
  * -1 without memory. A triangle within a sphere's or capsule's core counts as crossing it. */
 int64_t sinew_detect_crossings(sinew_detector *detector, const sinew_real *x, int32_t (*cells)[2], int64_t capacity);
 
-/* The closest points of the pair at x: fills w, n, distance (without cores) and place, from v and kind. Where both points coincide n is some
- * unit vector across the features. */
+/* The closest points of the pair at x: fills w, n, distance (without cores) and place, from v and kind. Where both
+ * points coincide n is some unit vector across the features. */
 void sinew_pair_closest(sinew_touch_pair *pair, const sinew_real *x);
 
 #endif

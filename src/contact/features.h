@@ -2,10 +2,10 @@
  *
  * features.h: what touches: the surfaces of bodies and colliders as one list of vertices, edges and triangles.
  *
- * Vertices of bodies stand for particles; those of colliders follow them and move as they are told. A *cell* is what the
- * broad phase puts into boxes: a triangle; an edge that belongs to no triangle (ropes, capsules), its second vertex
- * repeated; a vertex that belongs to no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by one
- * cell that has it, so that a pair of features is found once though many pairs of cells contain it.
+ * Vertices of bodies stand for particles; those of colliders follow them and move as they are told. A *cell* is what
+ * the broad phase puts into boxes: a triangle; an edge that belongs to no triangle (ropes, capsules), its second vertex
+ * repeated; a vertex that belongs to no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned*
+ * by one cell that has it, so that a pair of features is found once though many pairs of cells contain it.
  *
  * Spheres are vertices, and capsules edges, with a solid *core*: distances are measured from the surface of the core.
  */
@@ -24,32 +24,32 @@ enum {
 
 /* A body or a collider. */
 typedef struct sinew_touch_object {
-    int32_t body, collider;           /* places in the world; the other is -1 */
+    int32_t body, collider; /* places in the world; the other is -1 */
     int32_t first_vertex, vertex_count;
-    double half;                      /* m: half its thickness */
-    double core;                      /* m: solid radius around its features; 0 but for spheres and capsules */
+    double half; /* m: half its thickness */
+    double core; /* m: solid radius around its features; 0 but for spheres and capsules */
     double friction, restitution;
     uint32_t group, mask;
-    bool self;                        /* may touch itself */
-    bool kinematic;                   /* a collider */
+    bool self;      /* may touch itself */
+    bool kinematic; /* a collider */
 } sinew_touch_object;
 
 typedef struct sinew_features {
     sinew_allocator allocator;
     int32_t object_count, vertex_count, edge_count, cell_count;
-    int32_t moved_count;          /* vertices that stand for particles: the first ones */
-    sinew_touch_object *objects;  /* [object_count] */
-    uint8_t *touches;             /* [object_count * object_count] 1 where two may touch (one with itself: itself) */
-    int32_t *object;              /* [vertex_count] */
-    int32_t *particle;            /* [moved_count] inside numbers of the world, ascending within a body */
-    sinew_real *rest;             /* [vertex_count][4] m: rest shapes; colliders: as they were made */
-    int32_t (*edges)[2];          /* [edge_count] lower vertex first, each edge once */
-    int32_t (*wings)[2];          /* [edge_count] vertices opposite to it in its first two triangles; -1: none */
-    int32_t (*cells)[3];          /* [cell_count] */
-    int32_t (*sides)[3];          /* [cell_count] edges 01, 12, 20 of a cell; -1: none */
-    uint8_t *flags;               /* [cell_count] SINEW_OWNS_..., SINEW_IS_... */
-    int32_t *first_neighbour;     /* [vertex_count + 1] into neighbours */
-    int32_t *neighbours;          /* other ends of each vertex's edges */
+    int32_t moved_count;         /* vertices that stand for particles: the first ones */
+    sinew_touch_object *objects; /* [object_count] */
+    uint8_t *touches;            /* [object_count * object_count] 1 where two may touch (one with itself: itself) */
+    int32_t *object;             /* [vertex_count] */
+    int32_t *particle;           /* [moved_count] inside numbers of the world, ascending within a body */
+    sinew_real *rest;            /* [vertex_count][4] m: rest shapes; colliders: as they were made */
+    int32_t (*edges)[2];         /* [edge_count] lower vertex first, each edge once */
+    int32_t (*wings)[2];         /* [edge_count] vertices opposite to it in its first two triangles; -1: none */
+    int32_t (*cells)[3];         /* [cell_count] */
+    int32_t (*sides)[3];         /* [cell_count] edges 01, 12, 20 of a cell; -1: none */
+    uint8_t *flags;              /* [cell_count] SINEW_OWNS_..., SINEW_IS_... */
+    int32_t *first_neighbour;    /* [vertex_count + 1] into neighbours */
+    int32_t *neighbours;         /* other ends of each vertex's edges */
 } sinew_features;
 
 /* Cells of one object: vertices numbered from its first_vertex. */

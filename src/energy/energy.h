@@ -177,6 +177,8 @@ typedef struct sinew_energy_ops {
     bool projects_terms; /* a projected tangent is a sum of projected terms of psi; else the semi-definite matrix
                             nearest to the exact one, with its bits where that is definite */
     bool sheet;          /* elements are triangles, and z = D x (see below) their deformation gradient, 3x2 */
+    bool contact;        /* one-sided and made anew as often as every iteration (energy_contact.c): in no matrix that
+                            is kept; solvers with such matrices iterate (solve/beside.h) */
     bool load;           /* psi is the potential of a load on all elements together: not zero at rest, without a lower
                             bound, and the same after a rigid motion as a sum only */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
@@ -278,6 +280,7 @@ typedef struct sinew_lane_variant {
     const char *name;
     int32_t width;
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
+    const sinew_energy_ops *contact;         /* beside them: its elements come from detection alone */
     const sinew_panel_kernels *panels;       /* triangular solves */
     const sinew_dense_kernels *dense;        /* factorisations */
     const sinew_slot_kernels *slots;         /* between particles and chunks */

@@ -53,6 +53,7 @@ ENERGIES(DECLARE)
 
 static const sinew_energy_ops *const energies[SINEW_ENERGY_COUNT] = {ENERGIES(ENTRY)};
 
+extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_contact);
 extern const sinew_dense_kernels SINEW_LANE_SYMBOL(sinew_dense_kernels);
 extern const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels);
 extern const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels);
@@ -62,6 +63,7 @@ const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant) = {
     .name = LANE_NAME,
     .width = LANES,
     .energies = energies,
+    .contact = &SINEW_LANE_SYMBOL(sinew_energy_contact),
     .panels = &SINEW_LANE_SYMBOL(sinew_panel_kernels),
     .dense = &SINEW_LANE_SYMBOL(sinew_dense_kernels),
     .slots = &SINEW_LANE_SYMBOL(sinew_slot_kernels),

@@ -77,7 +77,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         memcpy(s->q, o->rest, size * sizeof *s->q);
         s->elastic_known = s->stiffness_known = false;
     }
-    if (status == SINEW_OK && s->def.measure == SINEW_MEASURE_GAP)
+    if (status == SINEW_OK && s->def.measure == SINEW_MEASURE_GAP && !s->contact)
         status = sinew_gap_create(s, error);
     if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
@@ -93,7 +93,8 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
         changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
     if (!wanted || stale)
         sinew_gap_destroy(s);
-    return wanted && !s->gap ? sinew_gap_create(s, error) : SINEW_OK;
+    /* Contacts may change again before the gap is asked for. */
+    return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
 sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error)
@@ -105,7 +106,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
     }
     s->def = *def;
     const uint32_t own = changed & ~(uint32_t)SINEW_CHANGED_DEF;
-    memcpy(s->q, s->objective->rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
+    if (!s->resuming)
+        memcpy(s->q, s->objective->rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
     sinew_status status = make_row_room(s) ? SINEW_OK : sinew_fail_memory(error, "the solver");
     s->stiffness_known &= own == 0;
     s->elastic_known &= !(own & (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED));
@@ -183,7 +185,7 @@ static void start_from(sinew_solve *s, bool inertia)
 void sinew_solve_start(sinew_solve *s, int start)
 {
     const bool inertia = start == 0;
-    if (s->objective->quasistatic)
+    if (s->objective->quasistatic || s->resuming)
         return;
     if (inertia)
         start_from(s, true);
@@ -319,6 +321,9 @@ static bool ended_in_numbers(const sinew_solve *s)
 
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
+    if (s->contact && !s->gap && s->def.measure == SINEW_MEASURE_GAP && sinew_gap_create(s, NULL) != SINEW_OK)
+        return (sinew_gap_estimate){
+            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
     if (!s->gap || s->step % s->def.gap_every != 0)
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)
@@ -345,6 +350,47 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->linear_iterations = s->linear_iterations;
 }
 
+/* ---- Contact --------------------------------------------------------------------------------- */
+
+static void resume(sinew_solve *s, uint32_t what)
+{
+    if (what == 0)
+        return;
+    s->gradient_known = false;
+    if (s->ops->resume)
+        s->ops->resume(s, what);
+}
+
+/* The guard after an iteration, or after the first guess. */
+static void guard(sinew_solve *s)
+{
+    if (!s->contact)
+        return;
+    if (s->ops->settle)
+        s->ops->settle(s);
+    if (s->contact->guard(s->contact->context, s))
+        resume(s, SINEW_RESUME_MOVED);
+}
+
+/* Whether contacts are not what they were, so that it is worth going on. */
+static bool renew(sinew_solve *s, int32_t iteration, bool solved)
+{
+    if (!s->contact)
+        return false;
+    const uint32_t what = s->contact->renew(s->contact->context, s, iteration, solved);
+    resume(s, what);
+    return what != 0;
+}
+
+/* A step that ends because the solver is done, or can do no more, goes on where contacts change then. */
+static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
+{
+    if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !renew(s, iteration, true))
+        return false;
+    *bits = 0;
+    return true;
+}
+
 /* ---- Run ------------------------------------------------------------------------------------- */
 
 /* The solver's iterations until one of the reasons to stop. Returns how many there were. */
@@ -356,11 +402,18 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
     while (*bits == 0 && iteration < s->def.iterations) {
         if (watch)
             sinew_solve_evaluate(s);
-        if (watch && finished(s, before))
-            break;
+        if (watch && finished(s, before)) {
+            if (!goes_on(s, iteration, bits))
+                break;
+            before = HUGE_VAL;
+            continue;
+        }
         before = s->residual;
         *bits |= s->ops->iterate(s);
         iteration++;
+        guard(s);
+        if (*bits == 0 ? renew(s, iteration, false) : goes_on(s, iteration, bits))
+            before = HUGE_VAL;
         if (s->def.record == SINEW_RECORD_ITERATIONS)
             record(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
@@ -375,9 +428,16 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     uint32_t bits = 0;
     start(s);
     s->ops->begin(s);
+    guard(s);
     if (s->def.record == SINEW_RECORD_ITERATIONS)
         record(s, 0, began);
     *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
+    if (s->contact) {
+        if (s->ops->settle)
+            s->ops->settle(s);
+        s->contact->finish(s->contact->context, s);
+        s->gradient_known = false;
+    }
     if (s->def.measure != SINEW_MEASURE_NOTHING)
         sinew_solve_evaluate(s);
     else if (s->ops->settle)

@@ -125,7 +125,7 @@ static void list_transient(sinew_global_rows *r, const sinew_objective *o, const
             add_rows(r, o, task, lane, (double)r->weights[lane]);
 }
 
-bool sinew_global_rows_list(sinew_global_rows *r, const sinew_objective *o, int32_t task_count, bool off,
+bool sinew_global_rows_list(sinew_global_rows *r, const sinew_objective *o, int32_t task_count, bool off, bool contacts,
                             const sinew_real *weights, const sinew_weighing *weighing)
 {
     r->count = r->taken = 0;
@@ -137,7 +137,8 @@ bool sinew_global_rows_list(sinew_global_rows *r, const sinew_objective *o, int3
     }
     r->taken = r->count;
     for (int32_t t = task_count; t < o->task_count; t++)
-        list_transient(r, o, &o->tasks[t], weighing);
+        if (contacts || !o->tasks[t].batch->ops->contact)
+            list_transient(r, o, &o->tasks[t], weighing);
     return true;
 }
 

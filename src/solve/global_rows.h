@@ -29,9 +29,10 @@ void sinew_weigh(const sinew_objective *objective, int32_t first, int32_t last, 
                  sinew_real *weights);
 
 /* Lists fixed elements that are off (`off`; weights [lanes of the first task_count tasks] while they are on) and the
- * elements of the tasks after those. Allocates only what has outgrown all before; false without memory. */
+ * elements of the tasks after those, contacts only where `contacts` says so. Allocates only what has outgrown all
+ * before; false without memory. */
 bool sinew_global_rows_list(sinew_global_rows *rows, const sinew_objective *objective, int32_t task_count, bool off,
-                            const sinew_real *weights, const sinew_weighing *weighing);
+                            bool contacts, const sinew_real *weights, const sinew_weighing *weighing);
 void sinew_global_rows_release(sinew_global_rows *rows, const sinew_objective *objective);
 
 /* Ax += scale sum w d d^T x over rows first .. count - 1, at the free particles; both [particle_count][4] */

@@ -112,8 +112,12 @@ static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sine
     const sinew_global_rows *r = &g->rows;
     const int32_t first = g->folded ? r->taken : 0, taken = r->taken - first;
     g->iterates = r->count - first > g->few && r->count > r->taken;
+    g->touches = g->rule.beside && !g->whole && sinew_beside_any(o);
+    g->beside.count = 0;
+    if (g->touches && !sinew_beside_reserve(&g->beside, o))
+        return sinew_fail_memory(error, "contacts beside the global matrix");
     const int32_t count = g->iterates ? taken : r->count - first;
-    const sinew_status status = g->iterates ? need_iteration(g, o, error) : SINEW_OK;
+    const sinew_status status = g->iterates || g->touches ? need_iteration(g, o, error) : SINEW_OK;
     return status != SINEW_OK ? status
                               : sinew_low_rank_set(&g->low_rank, g->factor, r->rows + first, taken, count,
                                                    g->matrix.pattern->free_index, g->scale, error);
@@ -142,7 +146,8 @@ static sinew_status settle(sinew_global *g, const sinew_objective *o, bool stale
 
 static sinew_status list_rows(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
-    return sinew_global_rows_list(&g->rows, o, g->matrix.task_count, g->off_known, g->weights, &g->rule.weighing)
+    return sinew_global_rows_list(&g->rows, o, g->matrix.task_count, g->off_known, !g->rule.beside, g->weights,
+                                  &g->rule.weighing)
                ? SINEW_OK
                : sinew_fail_memory(error, "elements beside the global matrix");
 }
@@ -218,6 +223,7 @@ void sinew_global_destroy(sinew_global *g, const sinew_objective *o)
     sinew_global_matrix_release(&g->matrix, o);
     sinew_coupling_release(&g->coupling, o);
     sinew_pcg_destroy(&o->allocator, &g->pcg);
+    sinew_beside_release(&g->beside, o);
     sinew_release(&o->allocator, g->weights);
     sinew_release(&o->allocator, g->b);
     sinew_release(&o->allocator, g->x);
@@ -247,6 +253,7 @@ static void solve_direct(void *context, const sinew_real *r, sinew_real *z)
 {
     const solve_context *c = context;
     sinew_global *g = c->global;
+    g->solves++;
     sinew_low_rank_solve(&g->low_rank, g->factor, g->matrix.pattern->particle, r, z);
     for (int32_t i = 0; i < c->objective->particle_count; i++)
         if (c->objective->pinned[i])
@@ -259,6 +266,7 @@ static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_global *g = c->global;
     sinew_global_matrix_multiply(&g->matrix, c->objective, x, Ax);
     sinew_global_rows_add(&g->rows, g->folded ? g->rows.taken : 0, g->scale, x, Ax);
+    sinew_beside_add(&g->beside, x, Ax);
 }
 
 /* Iterations that take a step along the solution need two digits of it: with more they get no further. */
@@ -279,10 +287,16 @@ static void solve_by_iteration(solve_context *c, const sinew_real *b, sinew_real
 void sinew_global_solve(sinew_global *g, const sinew_objective *o, const sinew_real *b, sinew_real *x)
 {
     solve_context context = {g, o};
-    if (g->iterates)
+    if (g->iterates || g->beside.count > 0)
         solve_by_iteration(&context, b, x);
     else
         solve_direct(&context, b, x);
+}
+
+void sinew_global_linearise(sinew_global *g, const sinew_objective *o, const sinew_real *q)
+{
+    if (g->touches)
+        sinew_beside_linearise(&g->beside, o, q);
 }
 
 void sinew_global_move_pins(const sinew_global *g, const sinew_real *q, sinew_real *b)

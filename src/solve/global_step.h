@@ -14,6 +14,7 @@
  *     few rows beside the factor (global_rows.h)   low_rank.h
  *     many transient ones                          conjugate gradients, with the factor and the rows switched off, as
  *                                                  few, for preconditioner
+ *     contacts, where the rule says so             conjugate gradients, with their own blocks (beside.h)
  *     many switched off, or some whose absence     numbers of the factor are made anew without them
  *     leaves too little
  *
@@ -24,6 +25,7 @@
 
 #include "linear/low_rank.h"
 #include "linear/pcg.h"
+#include "solve/beside.h"
 #include "solve/global_matrix.h"
 #include "solve/global_rows.h"
 
@@ -31,6 +33,7 @@
 typedef struct sinew_global_rule {
     sinew_weighing weighing;
     bool rescaled; /* the scale changes during steps: L stays at hand in double */
+    bool beside;   /* contacts are beside the matrix, as their blocks are where the iterate is */
     bool position; /* it solves for positions: pins are coupled, and solves go down to round-off */
 } sinew_global_rule;
 
@@ -47,6 +50,9 @@ typedef struct sinew_global {
     bool off_known; /* elements show as they are switched */
     bool folded;    /* the factor is without those switched off */
     bool iterates;  /* transient rows are left to conjugate gradients */
+    bool touches;   /* there are contacts beside it */
+    sinew_beside beside;
+    int64_t solves; /* with the factor, since it was made */
     sinew_global_rows rows;
     sinew_low_rank low_rank;
     sinew_pcg pcg;
@@ -67,6 +73,8 @@ void sinew_global_destroy(sinew_global *global, const sinew_objective *objective
  * old one stays. */
 bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective, double scale);
 
+/* Takes over the blocks of contacts (rule: beside) where q is; without contacts nothing is done. */
+void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
 /* b -= S q_pins */

@@ -127,7 +127,6 @@ static bool make_lane_room(const sinew_objective *o, admm *a)
 {
     const sinew_allocator *m = &o->allocator;
     return sinew_make_room(m, &a->weights, &a->weight_room, a->weight_count, sizeof *a->weights) &&
-           sinew_make_room(m, &a->u, &a->u_room, a->dual_count, sizeof *a->u) &&
            (!a->automatic ||
             (sinew_make_room(m, &a->stiffness, &a->stiffness_room, a->weight_count, sizeof *a->stiffness) &&
              sinew_make_room(m, &a->u_before, &a->u_before_room, a->dual_count, sizeof *a->u_before)));
@@ -145,12 +144,29 @@ static bool make_copies(const sinew_objective *o, admm *a)
     return a->last_good;
 }
 
+/* Duals of transient elements are zero after elements have changed, those of fixed ones, `kept` numbers, stay while a
+ * step goes on. */
+static bool make_dual_room(const sinew_objective *o, admm *a, size_t kept)
+{
+    if (a->u_room < a->dual_count * sizeof *a->u) {
+        const size_t spare = a->dual_count + a->dual_count / 2;
+        sinew_real *u = sinew_reallocate(&o->allocator, a->u, kept, spare, sizeof *u);
+        if (!u)
+            return false;
+        a->u = u;
+        a->u_room = spare * sizeof *u;
+    }
+    memset(a->u + kept, 0, (a->dual_count - kept) * sizeof *a->u);
+    return true;
+}
+
 /* Places of the tasks that there are in arrays over lanes and duals. Weights and stiffness of fixed ones stay where
  * they are; who grows loses them. */
-static bool lay_out(const sinew_objective *o, admm *a)
+static bool lay_out(const sinew_objective *o, admm *a, bool resuming)
 {
     if (!make_task_room(o, a))
         return false;
+    size_t kept = 0;
     a->weight_count = a->dual_count = 0;
     a->barrier = false;
     for (int32_t t = 0; t < o->task_count; t++) {
@@ -161,11 +177,9 @@ static bool lay_out(const sinew_objective *o, admm *a)
         a->weight_count += lanes;
         a->dual_count += lanes * 3 * (size_t)task->batch->ops->row_count;
         a->barrier = a->barrier || task->batch->ops->barrier;
+        kept = resuming && t < o->fixed_task_count ? a->dual_count : kept;
     }
-    if (!make_lane_room(o, a) || !make_copies(o, a))
-        return false;
-    memset(a->u, 0, a->dual_count * sizeof *a->u);
-    return true;
+    return make_lane_room(o, a) && make_copies(o, a) && make_dual_room(o, a, kept);
 }
 
 /* Weights of tasks first .. last - 1 as their elements show, with the factor at hand. */
@@ -210,7 +224,7 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
                                    a->automatic ? 1 : (sinew_real)(factor * factor)};
     a->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->b);
     a->dq = a->automatic ? sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->dq) : a->b;
-    if (!a->b || !a->dq || !lay_out(o, a))
+    if (!a->b || !a->dq || !lay_out(o, a, false))
         return sinew_fail_memory(error, "ADMM");
     weigh(s, 0, o->task_count);
     const sinew_global_rule rule = {.weighing = a->weighing, .rescaled = a->automatic};
@@ -225,7 +239,7 @@ static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *
     admm *a = s->memory;
     const bool grown = changed & SINEW_CHANGED_TRANSIENT, data = changed & SINEW_CHANGED_DATA;
     const size_t room = a->weight_room + a->stiffness_room;
-    if (grown && !lay_out(o, a))
+    if (grown && !lay_out(o, a, s->resuming))
         return sinew_fail_memory(error, "ADMM");
     for (int32_t t = 0; t < o->fixed_task_count; t++)
         if (data || room != a->weight_room + a->stiffness_room ||
@@ -282,6 +296,18 @@ static void admm_begin(sinew_solve *s)
         memcpy(a->q, s->q, bytes);
         memcpy(a->last_good, s->q, bytes);
     }
+}
+
+static void admm_resume(sinew_solve *s, uint32_t what)
+{
+    admm *a = s->memory;
+    const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    (void)what;
+    if (!a->barrier)
+        return;
+    memcpy(a->q, s->q, bytes);
+    memcpy(a->last_good, s->q, bytes);
+    a->moved = false;
 }
 
 /* w^2 |du|^2 over the elements of a task */
@@ -466,6 +492,7 @@ const sinew_solver_ops sinew_solver_admm = {
     .needs_noise = true,
     .begin = admm_begin,
     .iterate = admm_iterate,
+    .resume = admm_resume,
     .settle = admm_settle,
     .precondition = admm_precondition,
     .state_size = admm_state_size,

@@ -223,6 +223,16 @@ static void begin(sinew_solve *s)
     settle(s);
 }
 
+/* Contacts that changed make other groups, and what was extrapolated from is no guide any more. */
+static void pbng_resume(sinew_solve *s, uint32_t what)
+{
+    memory *m = s->memory;
+    if (what & (SINEW_RESUME_NUMBERS | SINEW_RESUME_ELEMENTS))
+        sinew_visits_begin(&m->visits);
+    if (what & SINEW_RESUME_ELEMENTS)
+        m->streak = 0;
+}
+
 /* Takes the correction by aggregates, or a part of it, if the objective falls. */
 static void correct(sinew_solve *s, const memory *m)
 {
@@ -395,6 +405,7 @@ const sinew_solver_ops sinew_solver_pbng = {
     .needs_noise = true,
     .begin = begin,
     .iterate = iterate,
+    .resume = pbng_resume,
     .settle = settle,
     .colours = colours_of,
 };

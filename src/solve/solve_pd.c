@@ -12,6 +12,9 @@
  * large numbers when k h^2 is large against the masses, and in single precision the centre of mass jumps. The increment
  * form, the default, loses only what is lost in the gradient.
  *
+ * Where bodies touch, contacts are beside S (beside.h) and a step is as long as a line search on g says: a contact that
+ * closes on the way is in no matrix.
+ *
  * Never increases g. Converges linearly; the larger h^2 k / m, the slower. Known limits: energies that are a squared
  * distance to a set, and no others.
  *
@@ -22,6 +25,7 @@
 
 #include "base/reduce.h"
 #include "solve/global_step.h"
+#include "solve/line_search.h"
 #include "solve/sets.h"
 #include "solve/shared_parameters.h"
 #include "solve/solver.h"
@@ -65,10 +69,11 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct pd {
     bool position;
-    sinew_global global; /* of reduced coordinates and the energies' own sets ... */
-    sinew_sets *sets;    /* ... or, not NULL, in place of it */
-    sinew_real *b;       /* [particle_count][4] right-hand side and solution */
-    sinew_real *work;    /* [particle_count][4] with sets */
+    sinew_global global;                /* of reduced coordinates and the energies' own sets ... */
+    sinew_sets *sets;                   /* ... or, not NULL, in place of it */
+    sinew_real *b;                      /* [particle_count][4] right-hand side and solution */
+    sinew_real *work;                   /* [particle_count][4] with sets */
+    sinew_real *trial, *trial_gradient; /* [particle_count][4] of line searches; NULL until something touches */
 } pd;
 
 static bool has_copies(const sinew_solver_def *def)
@@ -93,6 +98,18 @@ static sinew_status make_sets(sinew_solve *s, pd *p, sinew_error *error)
     return p->sets ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
 }
 
+static sinew_status need_search(sinew_solve *s, pd *p, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    const size_t size = 4 * (size_t)o->particle_count;
+    if (!p->global.touches || p->trial_gradient)
+        return SINEW_OK;
+    sinew_release(&o->allocator, p->trial); /* of a time without memory for both */
+    p->trial = sinew_allocate_zero(&o->allocator, size, sizeof *p->trial);
+    p->trial_gradient = p->trial ? sinew_allocate_zero(&o->allocator, size, sizeof *p->trial_gradient) : NULL;
+    return p->trial_gradient ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
+}
+
 static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -101,11 +118,13 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "projective dynamics");
     p->position = s->def.parameters[FORM] == FORM_POSITION;
     p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
-    const sinew_global_rule rule = {.weighing = {1, 1, 1}, .position = p->position};
+    const sinew_global_rule rule = {.weighing = {1, 1, 1}, .beside = !p->position, .position = p->position};
     if (!p->b)
         return sinew_fail_memory(error, "projective dynamics");
-    if (!has_copies(&s->def))
-        return sinew_global_create(&p->global, o, &rule, error);
+    if (!has_copies(&s->def)) {
+        const sinew_status status = sinew_global_create(&p->global, o, &rule, error);
+        return status == SINEW_OK ? need_search(s, p, error) : status;
+    }
     if (p->position)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "pd: form = position goes with coordinates = reduced and sets = own; use form = increment");
@@ -116,8 +135,10 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
 static sinew_status pd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     pd *p = s->memory;
-    return has_copies(&s->def) ? make_sets(s, p, error)
-                               : sinew_global_refresh(&p->global, s->objective, changed, error);
+    if (has_copies(&s->def))
+        return make_sets(s, p, error);
+    const sinew_status status = sinew_global_refresh(&p->global, s->objective, changed, error);
+    return status == SINEW_OK ? need_search(s, p, error) : status;
 }
 
 static void pd_release(sinew_solve *s)
@@ -130,6 +151,8 @@ static void pd_release(sinew_solve *s)
     sinew_sets_destroy(p->sets, o);
     sinew_release(&o->allocator, p->b);
     sinew_release(&o->allocator, p->work);
+    sinew_release(&o->allocator, p->trial);
+    sinew_release(&o->allocator, p->trial_gradient);
     sinew_release(&o->allocator, p);
     s->memory = NULL;
 }
@@ -161,10 +184,23 @@ static void solve_position(sinew_solve *s, pd *p)
             memcpy(s->q + 4 * (size_t)i, p->b + 4 * (size_t)i, 4 * sizeof *s->q);
 }
 
+static uint32_t iterate_touching(sinew_solve *s, pd *p)
+{
+    sinew_objective *o = s->objective;
+    sinew_solve_evaluate(s);
+    sinew_global_linearise(&p->global, o, s->q);
+    sinew_global_solve(&p->global, o, s->gradient, p->b);
+    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+        p->b[i] = -p->b[i];
+    return sinew_line_search(s, p->b, p->trial, p->trial_gradient) > 0 ? 0 : SINEW_STEP_STALLED;
+}
+
 static uint32_t pd_iterate(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
     pd *p = s->memory;
+    if (!p->sets && p->global.touches)
+        return iterate_touching(s, p);
     if (p->sets) {
         sinew_sets_local(p->sets, o, s->q, p->b);
         sinew_sets_solve(p->sets, o, p->b, p->b);

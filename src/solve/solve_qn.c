@@ -79,6 +79,7 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
     n->window = (int32_t)s->def.parameters[WINDOW];
     n->search = (int)s->def.parameters[SEARCH];
     const sinew_global_rule rule = {
+        .beside = true,
         .weighing = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
     const sinew_status status = allocate_vectors(o, n, error);
     return status == SINEW_OK ? sinew_global_create(&n->global, o, &rule, error) : status;
@@ -177,6 +178,7 @@ static uint32_t qn_iterate(sinew_solve *s)
     sinew_solve_evaluate(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
+    sinew_global_linearise(&n->global, s->objective, s->q);
     two_loops(s, n);
     double alpha = advance(s, n);
     if (alpha == 0 && n->count > 0) {

@@ -37,6 +37,26 @@ enum {
     SINEW_CHANGED_ALL = (1 << 8) - 1
 };
 
+/* What has happened to a solver between two iterations of a step (resume). */
+enum {
+    SINEW_RESUME_MOVED = 1 << 0,   /* s->q was moved by the guard */
+    SINEW_RESUME_NUMBERS = 1 << 1, /* numbers of contacts changed: multipliers, what friction bears */
+    SINEW_RESUME_ELEMENTS = 1 << 2 /* contacts changed, and refresh (TRANSIENT) has been called */
+};
+
+/* What the owner of contacts does between iterations (src/world/contact_step.c). The driver calls it; solvers do not
+ * know. */
+typedef struct sinew_contact_hooks {
+    void *context;
+    /* Holds the vertices of s->q within what is known to be free of crossings; true: s->q was changed. */
+    bool (*guard)(void *context, sinew_solve *s);
+    /* After `iteration` iterations: renews multipliers, or detects anew. `solved`: these contacts with these numbers
+     * are solved, or get no further. Returns SINEW_RESUME_ bits of what it changed; s->q is kept. */
+    uint32_t (*renew)(void *context, sinew_solve *s, int32_t iteration, bool solved);
+    /* The iterations are over: s->q becomes where the step ends. */
+    void (*finish)(void *context, sinew_solve *s);
+} sinew_contact_hooks;
+
 typedef struct sinew_solver_ops {
     sinew_solver_info info;
     /* Sets up s->memory for s->objective and s->def; called with s->memory NULL. */
@@ -58,6 +78,12 @@ typedef struct sinew_solver_ops {
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
+    /* Optional, of a solver that keeps copies of q or of elements' numbers through a step: takes over what happened
+     * (SINEW_RESUME_...) and goes on from s->q. */
+    void (*resume)(sinew_solve *s, uint32_t what);
+    /* The guard does not move the iterates of such a solver, only what it ends with: its multipliers belong to where
+     * they have brought the particles. */
+    bool guarded_late;
     /* Optional, of a solver whose iterations move a copy of its own: brings s->q up to date. Called before q is read.
      */
     void (*settle)(sinew_solve *s);
@@ -106,7 +132,9 @@ struct sinew_solve {
     sinew_terms start_terms;   /* J: g there */
     double noise;              /* N: the residual's round-off */
     double value_noise;        /* J: the round-off of a sum of energies near the rest shape */
-    uint32_t notes;            /* SINEW_STEP_ bits that do not end a step */
+    const sinew_contact_hooks *contact; /* NULL: nothing touches */
+    bool resuming;                      /* refresh and begin leave q where it is */
+    uint32_t notes;                     /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
     int64_t step; /* number of the step at hand, the first is 1 */
 

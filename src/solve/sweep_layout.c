@@ -357,6 +357,20 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     *sweep = (sinew_sweep){0};
 }
 
+static void take_numbers(sinew_sweep_batch *b)
+{
+    if (b->form_version != b->source->form_version)
+        fill_data(b);
+    else if (b->version != b->source->version)
+        fill_weights(b);
+}
+
+static void forget_multipliers(sinew_sweep_batch *b)
+{
+    const size_t lanes = (size_t)b->group_count * (size_t)b->width;
+    memset(b->lambda, 0, lanes * (size_t)b->ops->constraint_count * sizeof *b->lambda);
+}
+
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
 {
     const sinew_objective *o = sweep->objective;
@@ -365,12 +379,15 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
         sweep->xw[4 * (size_t)i + 3] = o->pinned[i] ? 0 : 1 / o->mass[i];
     }
     for (int32_t k = 0; k < sweep->batch_count; k++) {
-        sinew_sweep_batch *b = &sweep->batches[k];
-        const size_t lanes = (size_t)b->group_count * (size_t)b->width;
-        memset(b->lambda, 0, lanes * (size_t)b->ops->constraint_count * sizeof *b->lambda);
-        if (b->form_version != b->source->form_version)
-            fill_data(b);
-        else if (b->version != b->source->version)
-            fill_weights(b);
+        forget_multipliers(&sweep->batches[k]);
+        take_numbers(&sweep->batches[k]);
+    }
+}
+
+void sinew_sweep_resume(sinew_sweep *sweep)
+{
+    for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++) {
+        forget_multipliers(&sweep->batches[k]);
+        take_numbers(&sweep->batches[k]);
     }
 }

@@ -102,6 +102,14 @@ void sinew_sweeping_settle(sinew_solve *s)
     w->moved = false;
 }
 
+/* Contacts are hard here, and their multipliers the sweep's own: other numbers of theirs mean nothing. */
+void sinew_sweeping_resume(sinew_solve *s, uint32_t what)
+{
+    sinew_sweeping *w = s->memory;
+    if (what & SINEW_RESUME_ELEMENTS)
+        sinew_sweep_resume(&w->sweep);
+}
+
 /* Colours are counted over all energies, which follow each other. Constraints have them, particles have none. */
 int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {

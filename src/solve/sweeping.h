@@ -71,6 +71,7 @@ void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);
 uint32_t sinew_sweeping_iterate(sinew_solve *s);
 void sinew_sweeping_settle(sinew_solve *s);
+void sinew_sweeping_resume(sinew_solve *s, uint32_t what);
 int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 

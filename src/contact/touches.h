@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * touches.h: contacts: which of the pairs in reach get a contact element, and what they remember of the last list.
+ *
+ * One contact per feature. A face's closest point may lie on a side or a corner that other faces have too: the contact
+ * then is with that edge or vertex, counts once, and only if no neighbouring feature is nearer:
+ *
+ *     corner v    (x - v).(v' - v) <= 0 for all neighbours v'
+ *     side e      (x - c).t <= 0 for both faces at the edge, t across e into the face
+ *     two edges   both of them, each seen from the other
+ *
+ * Otherwise flat surfaces of many triangles would hold what slides along them.
+ *
+ * A contact is known by its key, kind and both features. What it bears goes from one list to the next: by its key, or,
+ * where a vertex has gone from one face to the next of the same object, by vertex and object.
+ */
+#ifndef SINEW_TOUCHES_H
+#define SINEW_TOUCHES_H
+
+#include "contact/detect.h"
+#include "mesh/sort.h"
+
+typedef struct sinew_touch {
+    uint64_t key;
+    int32_t v[4];          /* features' vertices */
+    sinew_real w[4];       /* signed weights */
+    int32_t first, second; /* objects */
+    double n[3];           /* from the second to the first */
+    double distance;       /* m, when it was detected, between cores */
+    double offset;         /* m: r, cores not included */
+    double core;           /* m: sum of both cores */
+    double mu;
+    double lambda;             /* N: multiplier */
+    double bears;              /* N: normal force as friction was last told */
+    double tangent[3];         /* N: friction when the step began, on the first; what its spring still holds */
+    double anchor[3];          /* m: where z would be without friction */
+    double kn, kt;             /* N/m */
+    double force, friction[3]; /* N: on the first, where the step ended */
+    bool old;                  /* bore a force when the step began */
+} sinew_touch;
+
+typedef struct sinew_touches {
+    sinew_touch *list; /* [count] by key */
+    int32_t count;
+    sinew_touch *found; /* work space */
+    sinew_pair *work;
+    uint8_t *taken;
+    size_t room, found_room, work_room, taken_room;
+} sinew_touches;
+
+/* How near counts as touching: pairs whose clearance, less what they are coming nearer by, is at most `margin` times
+ * their offset. */
+typedef struct sinew_touch_rule {
+    const sinew_real *x, *wanted; /* [vertex_count][4] m */
+    double margin;
+} sinew_touch_rule;
+
+/* The contacts among the pairs, in the order of keys, bearing nothing yet; false without memory. */
+bool sinew_touches_find(sinew_touches *touches, const sinew_features *features, const sinew_touch_pairs *pairs,
+                        const sinew_touch_rule *rule);
+/* What the old list bears goes to the new one. False without memory. */
+bool sinew_touches_inherit(sinew_touches *to, const sinew_touches *from, const sinew_features *features);
+void sinew_touches_release(sinew_touches *touches, const sinew_allocator *allocator);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contact.h: contact of a world: what it remembers, and the stages of a step.
+ *
+ *     begin     surfaces as they are; first epoch: pairs, cells, contacts                     contact_step.c
+ *     guard     after every iteration: vertices stay in their cells                           contact_step.c
+ *     renew     multipliers after a round of iterations; another epoch where many are held    contact_step.c
+ *     finish    the step ends where the guard lets it                                         contact_step.c
+ *     end       forces, events and the error row; restitution                                 contact_end.c
+ *
+ * An epoch is the time between two detections: pairs, cells and the list of contacts are those of its beginning.
+ */
+#ifndef SINEW_WORLD_CONTACT_H
+#define SINEW_WORLD_CONTACT_H
+
+#include "contact/cells.h"
+#include "contact/touches.h"
+#include "world/world.h"
+
+typedef struct sinew_contact_work {
+    sinew_contact_def def;
+    sinew_contact_filter *filter;
+    void *filter_context;
+
+    /* Surfaces (contact_surface.c), made anew when bodies or colliders change. */
+    bool stale;
+    int64_t shape_version;
+    sinew_features features;
+    sinew_detector *detector;
+    double *edge; /* [object_count] m: mean length of edges */
+
+    /* The epoch at hand. */
+    sinew_real *x, *wanted; /* [vertex_count][4] m: where vertices are, and where they would go */
+    sinew_real *begun;      /* [vertex_count][4] m: where they were when the step began */
+    sinew_real *kinematic;  /* [vertices of one collider][4] work space */
+    sinew_real *reach;      /* [vertex_count] m */
+    double *delta;          /* [object_count] m */
+    double *part;           /* [object_count] how far each collider has come in this step, 0 .. 1 */
+    sinew_touch_pairs pairs;
+    sinew_cells cells;
+    sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
+
+    /* Contacts as elements. */
+    int32_t element_count;
+    int32_t *element;   /* [touches.count] number of its element, -1: nothing of it can move */
+    int32_t *touch_of;  /* [element_count] and back */
+    int32_t *particles; /* [element_count][4] */
+    sinew_real *data;   /* [element_count][SINEW_CONTACT_DATA_COUNT] */
+    sinew_batch *batch; /* NULL until there were some */
+    sinew_plan plan;
+    sinew_batch_work batch_work;
+    bool layered; /* the objective's layer has the batch */
+
+    /* The step at hand. */
+    sinew_contact_hooks hooks;
+    sinew_real *guess;    /* [particle_count][4] m: where solvers begin that begin with inertia */
+    sinew_real *v_before; /* [particle_count][4] m/s: velocities one step ago */
+    bool v_known;
+    double gate;         /* N: multipliers wait until the residual is below */
+    int32_t epoch_began; /* iterations when the last one was made */
+    int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
+    int32_t cut_count;
+    double moved, asked; /* m: sums over the epoch of what vertices went and wanted to go */
+    bool unfinished;     /* no further epoch helps */
+    bool failed;         /* an epoch could not be made: out of memory */
+    sinew_contact_report report;
+    bool reported;
+
+    size_t edge_room, x_room, wanted_room, begun_room, kinematic_room, reach_room, delta_room, part_room, element_room,
+        touch_room, particle_room, data_room, guess_room, v_room;
+} sinew_contact_work;
+
+/* Whether bodies of the world touch at all. */
+bool sinew_contact_is_on(const sinew_world *world);
+void sinew_contact_release(sinew_world *world);
+/* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
+sinew_status sinew_contact_surfaces(sinew_world *world, sinew_error *error);
+void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
+/* x [vertex_count][4] of particles q; vertices of colliders at their part of the way. */
+void sinew_contact_gather(const sinew_world *world, const sinew_real *q, sinew_real *x);
+/* Vertices of an object that is a collider, at part 0 .. 1 of its way in this step. */
+void sinew_contact_place(const sinew_world *world, int32_t object, double part, sinew_real *x);
+/* A collider that is a plane: a point of it and its normal, likewise. */
+void sinew_contact_plane(const sinew_world *world, int32_t object, double part, double point[3], double normal[3]);
+
+/* Stages. begin makes the first epoch; the world's objective and solver are prepared, q_tilde is known. */
+sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error);
+void sinew_contact_end(sinew_world *world, sinew_step_result *result);
+
+/* Contacts as elements (contact_elements.c). Stiffness, anchors and friction of the contacts of this epoch. */
+sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);
+/* Writes multipliers and what friction bears into the elements. */
+void sinew_contact_write_numbers(sinew_contact_work *c);
+/* Normal force (N) and slip u (m) of a contact where the particles are. */
+double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
+/* The point of the second side that is a collider's, now and when the step began; zero where both are bodies'. */
+void sinew_contact_fixed_part(const sinew_contact_work *c, const sinew_touch *touch, const sinew_real *x, double b[3]);
+
+#endif

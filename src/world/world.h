@@ -126,6 +126,7 @@ struct sinew_world {
     sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
+    struct sinew_contact_state *contact; /* what contact needs (world_contact.c); NULL: nothing touches */
     int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
@@ -284,6 +285,7 @@ uint32_t sinew_load_digest(const sinew_load_record *record);
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (world_contact.c). */
 void sinew_contact_changed(sinew_world *world);
+void sinew_contact_release(sinew_world *world);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);

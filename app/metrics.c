@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.c: metrics.csv, one row an iteration. Numbers have 17 significant digits; momenta are lengths of vectors.
+ * metrics.c: metrics.csv, one row an iteration, and contact.csv, one row a step. Numbers have 17 significant digits;
+ * momenta are lengths of vectors.
  */
 #include <math.h>
 
@@ -25,6 +26,20 @@ void sinew_metrics_row(FILE *stream, const char *solver, int64_t step, const sin
     if (!isnan(relative_error))
         fprintf(stream, "%.17g", relative_error);
     fprintf(stream, ",%.17g,%.17g\n", sinew_length(row->linear_momentum), sinew_length(row->angular_momentum));
+}
+
+void sinew_contact_head(FILE *stream)
+{
+    fprintf(stream, "step,contacts,began,ended,pairs,dropped,epochs,updates,stationarity,violation,complementarity,"
+                    "cone,lag,clamped,hidden,crossings,held_back,friction_heat,restitution_work,seconds\n");
+}
+
+void sinew_contact_row(FILE *stream, int64_t step, const sinew_contact_report *r)
+{
+    fprintf(stream, "%lld,%d,%d,%d,%lld,%lld,%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%d,%.17g,%.17g,%.17g,%.17g\n",
+            (long long)step, r->contacts, r->began, r->ended, (long long)r->pairs, (long long)r->dropped, r->epochs,
+            r->updates, r->stationarity, r->violation, r->complementarity, r->cone, r->lag, r->clamped, r->hidden,
+            r->crossings, r->held_back, r->friction_heat, r->restitution_work, r->seconds);
 }
 
 void sinew_bits_text(uint32_t bits, char *text, size_t size)

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.h: metrics.csv, one row an iteration, the same in every subcommand; and the words for status bits.
+ * metrics.h: metrics.csv, one row an iteration, the same in every subcommand; contact.csv, one row a step; and the
+ * words for status bits.
  */
 #ifndef SINEW_METRICS_H
 #define SINEW_METRICS_H
 
 #include <stdio.h>
 
-#include "sinew/sinew.h"
+#include "sinew/contact.h"
 
 void sinew_metrics_head(FILE *stream);
 /* `relative_error` as in thesis (5.5); NaN where no minimum is known: the field is left empty. */
 void sinew_metrics_row(FILE *stream, const char *solver, int64_t step, const sinew_iteration *row,
                        double relative_error);
+
+/* contact.csv, one row a step: the error row of contact. */
+void sinew_contact_head(FILE *stream);
+void sinew_contact_row(FILE *stream, int64_t step, const sinew_contact_report *report);
 
 double sinew_length(const double v[3]);
 

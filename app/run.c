@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c: `sinew run SCENE`: reads a scene, takes its steps, writes caches, metrics.csv, state.bin and summary.json.
+ * run.c: `sinew run SCENE`: reads a scene, takes its steps, writes caches, metrics.csv, contact.csv where bodies touch,
+ * state.bin and summary.json.
  *
  * Frame 0 is the start; a frame is steps_per_frame steps. A checkpoint is taken between two steps. --resume goes on
  * from it, in the same folder with the same files and frame numbers, and comes to the same bytes as a run that was
@@ -48,7 +49,8 @@ static int print_help(void)
 {
     printf("usage: sinew run SCENE [OPTION ...]\n\n"
            "Simulates a scene (a file, or a name that `sinew info scenes` lists) and writes caches, metrics.csv,\n"
-           "state.bin (to go on from) and summary.json (`sinew info run DIR` prints it).\n\n");
+           "contact.csv where bodies touch, state.bin (to go on from) and summary.json (`sinew info run DIR` prints "
+           "it).\n\n");
     sinew_options_print(options, OPTION_COUNT);
     printf(
         "  --precision P          single or double\n\n"
@@ -260,8 +262,10 @@ static sinew_step_result take_step(sinew_run *r)
     r->gap_seconds += result.gap_seconds;
     sinew_run_write_metrics(r, step);
     /* A step that failed is none of the state's; the end of the run counts it. */
-    if (!(result.bits & last_bits))
-        sinew_run_count(&r->statistics, r->world, step, &result);
+    if (result.bits & last_bits)
+        return result;
+    sinew_run_write_contact(r, step);
+    sinew_run_count(&r->statistics, r->world, step, &result);
     return result;
 }
 
@@ -310,7 +314,7 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
            (long long)r->statistics.steps, sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual,
            gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
-    printf("metrics.csv, state.bin, summary.json\n");
+    printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
     if (r->gap_seconds > 1 && r->gap_seconds > r->solver_seconds)
         printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.gap_every=10 looks at every tenth step, "
                "--set "

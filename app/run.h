@@ -73,9 +73,10 @@ typedef struct sinew_run {
     bool balance;                           /* fields need the balance of each step */
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not wanted */
     sinew_output metrics;
-    int64_t first_frame; /* of this folder */
-    bool goes_on;        /* with the files that are in the folder */
-    bool kept;           /* there is a checkpoint: files stay, whatever happens */
+    sinew_output contact; /* contact.csv, where the world has contact */
+    int64_t first_frame;  /* of this folder */
+    bool goes_on;         /* with the files that are in the folder */
+    bool kept;            /* there is a checkpoint: files stay, whatever happens */
 
     sinew_run_statistics statistics;
     int64_t steps_now;                           /* taken by this process */
@@ -112,6 +113,8 @@ bool sinew_run_check_folder(const sinew_run *r);
 bool sinew_run_open_files(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step);
+void sinew_run_write_contact(const sinew_run *r, int64_t step); /* of a step that was taken; without contact nothing */
+bool sinew_run_has_contact(const sinew_run *r);
 /* All frames and rows, then state.bin, on the disk; then summary.json. */
 bool sinew_run_checkpoint(sinew_run *r);
 bool sinew_run_close_files(sinew_run *r);

@@ -3,10 +3,11 @@
  * run_files.c: the folder of a run: whose files lie there, checkpoints, going on.
  *
  * Order is what makes a run survive a kill at any moment. summary.json comes first and lists every file that is to
- * come, so that a later run knows what it may remove. Then the caches and metrics.csv grow under the names *.partial. A
- * checkpoint brings these to the disk, then state.bin; how many frames and rows belong to it follows from the number of
- * its step, so nothing else has to match. The end: a checkpoint, the files get their names, and the last thing is
- * "finished" in summary.json. Whoever goes on cuts all files back to the checkpoint, whatever they hold beyond it.
+ * come, so that a later run knows what it may remove. Then the caches, metrics.csv and contact.csv grow under the names
+ * *.partial. A checkpoint brings these to the disk, then state.bin; how many frames and rows belong to it follows from
+ * the number of its step, so nothing else has to match. The end: a checkpoint, the files get their names, and the last
+ * thing is "finished" in summary.json. Whoever goes on cuts all files back to the checkpoint, whatever they hold beyond
+ * it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -65,6 +66,8 @@ static void list_format(const sinew_run *r, const struct format_files *format, j
 json_t *sinew_run_manifest(const sinew_run *r)
 {
     json_t *files = json_pack("[s, s, s]", "summary.json", "state.bin", "metrics.csv");
+    if (sinew_run_has_contact(r))
+        json_array_append_new(files, json_string("contact.csv"));
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format])
             list_format(r, &format_files[format], files);
@@ -74,9 +77,11 @@ json_t *sinew_run_manifest(const sinew_run *r)
 /* Whether a run can have listed this: whatever a summary.json says, files of other kinds are not touched. */
 static bool may_be_listed(const char *text)
 {
+    static const char *const always[] = {"summary.json", "state.bin", "metrics.csv", "contact.csv"};
     const size_t length = strlen(text);
-    if (strcmp(text, "summary.json") == 0 || strcmp(text, "state.bin") == 0 || strcmp(text, "metrics.csv") == 0)
-        return true;
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        if (strcmp(text, always[i]) == 0)
+            return true;
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         for (int i = 0; format_files[format].endings[i]; i++) {
             const char *ending = format_files[format].endings[i];
@@ -272,10 +277,10 @@ static bool open_caches(sinew_run *r)
     return true;
 }
 
-/* Cuts metrics.csv behind the last whole row of a step that the state has seen. */
-static bool cut_metrics(sinew_run *r)
+/* Cuts a table behind the last whole row of a step that the state has seen; its column is the first or the second. */
+static bool cut_rows(const sinew_run *r, const sinew_output *table, bool second)
 {
-    FILE *stream = r->metrics.stream;
+    FILE *stream = table->stream;
     const int64_t last = sinew_world_step_count(r->world);
     char *line = NULL;
     size_t room = 0;
@@ -283,24 +288,42 @@ static bool cut_metrics(sinew_run *r)
     bool head = true;
     for (ssize_t length; (length = getline(&line, &room, stream)) > 0 && line[length - 1] == '\n'; head = false) {
         const char *comma = strchr(line, ',');
-        if (!head && (!comma || strtoll(comma + 1, NULL, 10) > last))
+        if (!head && (!comma || strtoll(second ? comma + 1 : line, NULL, 10) > last))
             break;
         end += length;
     }
     free(line);
     if (end > 0 && fseeko(stream, end, SEEK_SET) == 0 && ftruncate(fileno(stream), end) == 0)
         return true;
-    sinew_usage_error(command, "%s: cannot go on with it; begin anew", r->metrics.partial);
+    sinew_usage_error(command, "%s: cannot go on with it; begin anew", table->partial);
     return false;
 }
 
 static bool open_metrics(sinew_run *r)
 {
     if (r->goes_on)
-        return sinew_output_reopen(&r->metrics, command, r->directory, "metrics.csv") && cut_metrics(r);
+        return sinew_output_reopen(&r->metrics, command, r->directory, "metrics.csv") && cut_rows(r, &r->metrics, true);
     if (!sinew_output_open(&r->metrics, command, r->directory, "metrics.csv"))
         return false;
     sinew_metrics_head(r->metrics.stream);
+    return true;
+}
+
+bool sinew_run_has_contact(const sinew_run *r)
+{
+    return sinew_world_contact(r->world).on;
+}
+
+static bool open_contact(sinew_run *r)
+{
+    if (!sinew_run_has_contact(r))
+        return true;
+    if (r->goes_on)
+        return sinew_output_reopen(&r->contact, command, r->directory, "contact.csv") &&
+               cut_rows(r, &r->contact, false);
+    if (!sinew_output_open(&r->contact, command, r->directory, "contact.csv"))
+        return false;
+    sinew_contact_head(r->contact.stream);
     return true;
 }
 
@@ -324,7 +347,8 @@ bool sinew_run_open_files(sinew_run *r)
         take_seconds(r);
     else if (!clear_folder(r))
         return false;
-    if (!sinew_run_summary_write(r, r->goes_on ? "running" : "starting") || !open_metrics(r) || !open_caches(r))
+    if (!sinew_run_summary_write(r, r->goes_on ? "running" : "starting") || !open_metrics(r) || !open_contact(r) ||
+        !open_caches(r))
         return false;
     if (r->goes_on)
         return true;
@@ -351,11 +375,21 @@ void sinew_run_write_metrics(const sinew_run *r, int64_t step)
         sinew_metrics_row(r->metrics.stream, solver, step, &rows[i], NAN);
 }
 
+void sinew_run_write_contact(const sinew_run *r, int64_t step)
+{
+    sinew_contact_report report;
+    sinew_error error;
+    if (r->contact.stream && sinew_world_contact_report(r->world, &report, &error) == SINEW_OK)
+        sinew_contact_row(r->contact.stream, step, &report);
+}
+
 /* Facts about the folder's files that the state carries, so that a later process can go on with them. */
 static bool note_run(sinew_run *r)
 {
     json_t *note = json_pack("{s:i, s:b, s:I, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
                              (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
+    if (note && sinew_run_has_contact(r))
+        json_object_set_new(note, "contact", json_true());
     char *text = note && sinew_run_add_to_note(r, note) ? json_dumps(note, JSON_COMPACT) : NULL;
     bool good = text && sinew_world_set_note(r->world, text) == SINEW_OK;
     free(text);
@@ -372,7 +406,7 @@ bool sinew_run_checkpoint(sinew_run *r)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format] && sinew_cache_sync(r->caches[format], &r->error) != SINEW_OK)
             return fail(r);
-    if (!sinew_output_sync(&r->metrics) || !note_run(r))
+    if (!sinew_output_sync(&r->metrics) || (r->contact.stream && !sinew_output_sync(&r->contact)) || !note_run(r))
         return false;
     if (sinew_state_write(r->world, path, &r->error) != SINEW_OK)
         return fail(r);
@@ -390,7 +424,10 @@ bool sinew_run_close_files(sinew_run *r)
             good = sinew_cache_close(r->caches[format], &r->error) == SINEW_OK || fail(r);
         r->caches[format] = NULL;
     }
-    return good && sinew_output_sync(&r->metrics) && sinew_output_close(&r->metrics);
+    good = good && sinew_output_sync(&r->metrics) && sinew_output_close(&r->metrics);
+    if (r->contact.stream)
+        good = good && sinew_output_sync(&r->contact) && sinew_output_close(&r->contact);
+    return good;
 }
 
 void sinew_run_free_files(sinew_run *r)
@@ -399,6 +436,7 @@ void sinew_run_free_files(sinew_run *r)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         sinew_cache_drop(r->caches[format]);
     sinew_output_leave(&r->metrics);
+    sinew_output_leave(&r->contact);
     if (begun && !r->kept)
         clear_folder(r);
     if (r->folder >= 0)

@@ -181,6 +181,9 @@ bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path)
     if (r->record != (bool)record)
         return refuse(path, record ? "was begun with --record; give it again, or another --out"
                                    : "was begun without --record; leave it out, or give another --out");
+    if (sinew_run_has_contact(r) != json_is_true(json_object_get(note, "contact")))
+        return refuse(path, sinew_run_has_contact(r) ? "was begun without contact; give another --out"
+                                                     : "was begun with contact; give another --out");
     r->first_frame = first;
     return true;
 }

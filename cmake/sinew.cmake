@@ -79,6 +79,7 @@ function(sinew_add_precision name single)
   endif()
 
   file(GLOB sources CONFIGURE_DEPENDS ${root}/src/base/*.c ${root}/src/mesh/*.c ${root}/src/tree/*.c ${root}/src/objective/*.c
+       ${root}/src/contact/*.c
        ${root}/src/linear/*.c ${root}/src/solve/*.c ${root}/src/world/*.c ${root}/src/io/*.c ${root}/src/energy/*.c)
   list(FILTER sources EXCLUDE REGEX "/(energy|kernel)_[a-z0-9_]*\\.c$")
   list(APPEND sources ${root}/src/energy/energy_choice.c ${root}/src/tree/kernel_choice.c)

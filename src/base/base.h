@@ -43,28 +43,31 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 
 /* Cookies tell a def filled by its default function from stack garbage. One value per def type. */
-#define SINEW_COOKIE_MESH   0x534d4553u
-#define SINEW_COOKIE_BOX    0x424f5853u
-#define SINEW_COOKIE_BEAM   0x42454153u
-#define SINEW_COOKIE_ROUND  0x524f5553u
-#define SINEW_COOKIE_CLOTH  0x434c4f53u
-#define SINEW_COOKIE_ROPE   0x524f5053u
-#define SINEW_COOKIE_COIL   0x434f4953u
-#define SINEW_COOKIE_WORLD  0x574f5253u
-#define SINEW_COOKIE_SOLVER 0x534f4c53u
-#define SINEW_COOKIE_BODY   0x424f4453u
-#define SINEW_COOKIE_ENERGY 0x454e4553u
-#define SINEW_COOKIE_PIN    0x50494e53u
-#define SINEW_COOKIE_POINTS 0x504f4953u
-#define SINEW_COOKIE_TEAR   0x54454153u
-#define SINEW_COOKIE_ATTACH 0x41545453u
-#define SINEW_COOKIE_SCENE  0x53434e53u
-#define SINEW_COOKIE_CACHE  0x43414353u
-#define SINEW_COOKIE_REPLAY 0x52504c53u
-#define SINEW_COOKIE_SKIN   0x534b4953u
-#define SINEW_COOKIE_RIDE   0x52494453u
-#define SINEW_COOKIE_FILL   0x46494c53u
-#define SINEW_COOKIE_TREE   0x54524553u
-#define SINEW_COOKIE_LOAD   0x4c4f4153u
+#define SINEW_COOKIE_MESH         0x534d4553u
+#define SINEW_COOKIE_BOX          0x424f5853u
+#define SINEW_COOKIE_BEAM         0x42454153u
+#define SINEW_COOKIE_ROUND        0x524f5553u
+#define SINEW_COOKIE_CLOTH        0x434c4f53u
+#define SINEW_COOKIE_ROPE         0x524f5053u
+#define SINEW_COOKIE_COIL         0x434f4953u
+#define SINEW_COOKIE_WORLD        0x574f5253u
+#define SINEW_COOKIE_SOLVER       0x534f4c53u
+#define SINEW_COOKIE_BODY         0x424f4453u
+#define SINEW_COOKIE_ENERGY       0x454e4553u
+#define SINEW_COOKIE_PIN          0x50494e53u
+#define SINEW_COOKIE_POINTS       0x504f4953u
+#define SINEW_COOKIE_TEAR         0x54454153u
+#define SINEW_COOKIE_ATTACH       0x41545453u
+#define SINEW_COOKIE_SCENE        0x53434e53u
+#define SINEW_COOKIE_CACHE        0x43414353u
+#define SINEW_COOKIE_REPLAY       0x52504c53u
+#define SINEW_COOKIE_SKIN         0x534b4953u
+#define SINEW_COOKIE_RIDE         0x52494453u
+#define SINEW_COOKIE_FILL         0x46494c53u
+#define SINEW_COOKIE_TREE         0x54524553u
+#define SINEW_COOKIE_LOAD         0x4c4f4153u
+#define SINEW_COOKIE_CONTACT      0x434f4e53u
+#define SINEW_COOKIE_COLLIDER     0x434f4c53u
+#define SINEW_COOKIE_BODY_CONTACT 0x42434f53u
 
 #endif

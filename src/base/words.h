@@ -11,6 +11,10 @@
 #define SINEW_MEASURE_WORDS "nothing|residual|gap"
 #define SINEW_RECORD_WORDS  "none|iterations|step"
 
+/* In the order of sinew_contact_mode and of sinew_contact_surface. */
+#define SINEW_CONTACT_MODE_WORDS    "augmented|penalty|projection|half_space"
+#define SINEW_CONTACT_SURFACE_WORDS "cage|skin|none"
+
 /* The number of a word in "a|b|c", -1 when it is none of them. */
 int32_t sinew_word_index(const char *word, const char *choices);
 

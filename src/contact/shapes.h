@@ -36,15 +36,29 @@ typedef struct sinew_collider_record {
     double force[3], torque[3]; /* N, N m in the last step */
 } sinew_collider_record;
 
-/* Checks the def and makes the record's geometry. Nothing is held on failure. */
+/* Checks the def and makes the record's geometry. Nothing is held on failure. Where a mesh is open, or closed and
+ * crossing itself, the error says so with status SINEW_OK. */
 sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_allocator *allocator,
                                 const sinew_collider_def *def, sinew_error *error);
 void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *allocator);
-/* x [vertex_count][4] = where its vertices are at a time; with `posed`, part 0 .. 1 of the way between the two poses.
- */
+/* Where its own frame is at a time, x = R X + p; with `posed`, part 0 .. 1 of the way between the two poses. */
+void sinew_shape_frame(const sinew_collider_record *record, double time, double part, double R[9], double p[3]);
+/* x [vertex_count][4] = where its vertices are, likewise. */
 void sinew_shape_place(const sinew_collider_record *record, double time, double part, sinew_real *x);
+void sinew_shape_place_packed(const sinew_collider_record *record, double time, double part,
+                              sinew_real *x); /* [..][3] */
 /* A plane's point and outward normal, likewise. */
 void sinew_shape_plane(const sinew_collider_record *record, double time, double part, double point[3],
                        double normal[3]);
+/* Refuses thickness, friction and restitution out of range, naming `owner`; NaN, the world's, is fine. */
+sinew_status sinew_touch_numbers_check(const char *owner, sinew_real thickness, sinew_real friction,
+                                       sinew_real restitution, sinew_error *error);
+
+/* Its surface for drawing, where it is at a time: triangles as they are, spheres and capsules rounded, planes as
+ * squares of `extent` m around their point. First the counts, then positions [3 * vertex_count], triangles [3 * count].
+ */
+void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count);
+void sinew_shape_draw_points(const sinew_collider_record *record, double time, double extent, sinew_real *positions);
+void sinew_shape_draw_triangles(const sinew_collider_record *record, int32_t *triangles);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scene.c: a scene file, or its text, to a world, in four stages: JSON to nodes with lines; settings on top; the whole
- * checked against the tables of keys; then bodies, energies, pins, forces and couplings built in the order of the file.
+ * checked against the tables of keys; then bodies, energies, pins, forces, couplings and colliders built in the order
+ * of the file.
  *
  * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers have files of their own).
  */
@@ -164,13 +165,17 @@ static bool build_scene(sinew_reader *reader)
 {
     const sinew_node *bodies = sinew_node_get(reader->tree.root, "bodies");
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
-    if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader))
+    const sinew_node *colliders = sinew_node_get(reader->tree.root, "colliders");
+    if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader) || !sinew_reader_contact(reader))
         return false;
     for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
         if (!sinew_reader_body(reader, entry))
             return false;
     for (const sinew_node *entry = couplings ? couplings->child : NULL; entry; entry = entry->next)
         if (!sinew_reader_coupling(reader, entry))
+            return false;
+    for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)
+        if (!sinew_reader_collider(reader, entry))
             return false;
     return true;
 }

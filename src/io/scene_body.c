@@ -364,5 +364,6 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_load(reader, entry, body);
     return good && (!forces || read_forces(reader, forces, body)) &&
-           read_tear(reader, sinew_node_get(node, "tear"), body);
+           read_tear(reader, sinew_node_get(node, "tear"), body) &&
+           sinew_reader_body_contact(reader, sinew_node_get(node, "contact"), body);
 }

@@ -221,6 +221,28 @@ static bool check_pairs(const sinew_tree *tree, const sinew_node *node, const si
     return true;
 }
 
+static bool check_rows(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
+{
+    if (!check_count(tree, node, field))
+        return false;
+    const int32_t first = json_is_array(node->child->value) ? sinew_node_count(node->child) : -1;
+    for (const sinew_node *row = node->child; row; row = row->next) {
+        const int32_t count = json_is_array(row->value) ? sinew_node_count(row) : -1;
+        if (count < 0)
+            return sinew_tree_fail(tree, row, "must be a row of numbers, not %s", sinew_node_type(row));
+        if (count < field->count || count != first)
+            return sinew_tree_fail(tree, row, "has %d numbers, the first row %d; all need the same, at least %d", count,
+                                   first, field->count);
+        for (const sinew_node *entry = row->child; entry; entry = entry->next) {
+            if (!json_is_number(entry->value) && !json_is_string(entry->value))
+                return sinew_tree_fail(tree, entry, "must be a number, not %s", sinew_node_type(entry));
+            if (!check_number(tree, entry, field))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool check_list(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
     if (!check_count(tree, node, field))
@@ -278,7 +300,8 @@ static bool fail_type(const sinew_tree *tree, const sinew_node *node, const sine
                                         "two corners [[x, y, z], [x, y, z]]",
                                         "a list of pairs [i, j]",
                                         "a selection",
-                                        "a list of selections"};
+                                        "a list of selections",
+                                        "rows of numbers [[a, b, ...], ...]"};
     char expected[256] = "";
     size_t used = 0;
     for (int form = 0; form < (int)(sizeof names / sizeof names[0]); form++)
@@ -322,6 +345,8 @@ static bool check_array(const sinew_tree *tree, const sinew_node *node, const si
         return check_pairs(tree, node, field);
     if (field->forms & SINEW_FORM_SELECTIONS)
         return check_selection(tree, node);
+    if (field->forms & SINEW_FORM_ROWS)
+        return check_rows(tree, node, field);
     return fail_type(tree, node, field);
 }
 
@@ -465,4 +490,39 @@ void sinew_node_vector(const sinew_node *node, sinew_real vector[3])
     const sinew_node *entry = node->child;
     for (int axis = 0; axis < 3; axis++, entry = entry->next)
         vector[axis] = (sinew_real)sinew_node_number(entry);
+}
+
+void sinew_take_integer(const sinew_node *object, const char *key, int32_t *value)
+{
+    const sinew_node *member = sinew_node_get(object, key);
+    if (member)
+        *value = sinew_node_integer(member);
+}
+
+void sinew_take_number(const sinew_node *object, const char *key, sinew_real *value)
+{
+    const sinew_node *member = sinew_node_get(object, key);
+    if (member)
+        *value = (sinew_real)sinew_node_number(member);
+}
+
+void sinew_take_vector(const sinew_node *object, const char *key, sinew_real vector[3])
+{
+    const sinew_node *member = sinew_node_get(object, key);
+    if (member)
+        sinew_node_vector(member, vector);
+}
+
+void sinew_take_boolean(const sinew_node *object, const char *key, bool *value)
+{
+    const sinew_node *member = sinew_node_get(object, key);
+    if (member)
+        *value = json_is_true(member->value);
+}
+
+void sinew_take_bits(const sinew_node *object, const char *key, uint32_t *bits)
+{
+    const sinew_node *member = sinew_node_get(object, key);
+    if (member)
+        *bits = (uint32_t)json_integer_value(member->value);
 }

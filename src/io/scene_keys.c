@@ -47,24 +47,24 @@ static const sinew_field turn_fields[] = {
     {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction", .choices = "x|y|z", .required = true},
     {"angle", NUMBER, .meaning = "angle of rotation about the axis", .unit = "rad", .required = true},
 };
-static const sinew_shape turn_shape = {.name = "turn", .fields = turn_fields, .field_count = COUNT(turn_fields)};
+const sinew_shape sinew_turn_shape = {.name = "turn", .fields = turn_fields, .field_count = COUNT(turn_fields)};
 
 static const sinew_field transform_fields[] = {
     {"pivot", VECTOR, .meaning = "what scale and rotation leave in place; the origin unless given", .unit = "m"},
     {"scale", NUMBER | VECTOR, .meaning = "factor, or one per axis; first of all", .minimum = 0, .maximum = 1e9,
      .open_minimum = true},
     {"rotate", VECTOR | OBJECT, .meaning = "rotation vector, or axis and angle; after the scale", .unit = "rad",
-     .shape = &turn_shape},
+     .shape = &sinew_turn_shape},
     {"translate", VECTOR, .meaning = "displacement; last of all", .unit = "m"},
 };
-static const sinew_shape transform_shape = {
+const sinew_shape sinew_transform_shape = {
     .name = "transform", .fields = transform_fields, .field_count = COUNT(transform_fields)};
 
 static const sinew_field key_fields[] = {
     {"time", NUMBER, .meaning = "when; times ascend", .unit = "s", .required = true},
     {"translate", VECTOR, .meaning = "displacement at that time", .unit = "m"},
     {"rotate", VECTOR | OBJECT, .meaning = "rotation about the pivot at that time; may exceed a full turn",
-     .unit = "rad", .shape = &turn_shape},
+     .unit = "rad", .shape = &sinew_turn_shape},
 };
 static const sinew_shape key_shape = {.name = "key", .fields = key_fields, .field_count = COUNT(key_fields)};
 
@@ -73,8 +73,7 @@ static const sinew_field motion_fields[] = {
     {"keys", LIST, .meaning = "key frames, interpolated linearly and held before the first and after the last",
      .shape = &key_shape, .required = true, .count = 1},
 };
-static const sinew_shape motion_shape = {
-    .name = "motion", .fields = motion_fields, .field_count = COUNT(motion_fields)};
+const sinew_shape sinew_motion_shape = {.name = "motion", .fields = motion_fields, .field_count = COUNT(motion_fields)};
 
 /* ---- Selections ----------------------------------------------------------------------------- */
 
@@ -150,8 +149,8 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
         }
     }
     if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
-        fields[count++] =
-            (sinew_field){.name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &motion_shape};
+        fields[count++] = (sinew_field){
+            .name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &sinew_motion_shape};
     if (kind == SINEW_ENERGY_EXAMPLES)
         fields[count++] = (sinew_field){.name = "examples",
                                         .forms = SINEW_FORM_TEXTS,
@@ -256,13 +255,13 @@ static const sinew_field mesh_fields[] = {
      .shape = &directors_shape},
     {"generator", WORD, .meaning = "shape to make"},
 };
-static const sinew_shape mesh_shape = {.name = "mesh",
-                                       .fields = mesh_fields,
-                                       .field_count = COUNT(mesh_fields),
-                                       .exactly_one = "generator|file",
-                                       .chooser = "generator",
-                                       .variant_name = sinew_generator_name,
-                                       .variant_fields = sinew_generator_fields};
+const sinew_shape sinew_mesh_shape = {.name = "mesh",
+                                      .fields = mesh_fields,
+                                      .field_count = COUNT(mesh_fields),
+                                      .exactly_one = "generator|file",
+                                      .chooser = "generator",
+                                      .variant_name = sinew_generator_name,
+                                      .variant_fields = sinew_generator_fields};
 
 static const sinew_field twist_fields[] = {
     {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction, through the middle of the body", .choices = "x|y|z",
@@ -275,7 +274,7 @@ static const sinew_field initial_fields[] = {
     {"positions", TEXT, .meaning = "file of positions (csv: x,y,z a line; or a mesh) in place of the rest shape"},
     {"twist", OBJECT, .meaning = "turns one end against the other", .shape = &twist_shape},
     {"transform", OBJECT, .meaning = "moves the start, after the twist; the rest shape stays",
-     .shape = &transform_shape},
+     .shape = &sinew_transform_shape},
     {"velocity", VECTOR, .meaning = "of every vertex", .unit = "m/s"},
     {"velocities", TEXT, .meaning = "file of velocities (csv: x,y,z a line), added"},
     {"angular_velocity", VECTOR, .meaning = "about the centre of mass, added", .unit = "rad/s"},
@@ -296,7 +295,7 @@ static const sinew_shape energy_shape = {.name = "energy",
 
 static const sinew_field pin_fields[] = {
     {"select", SELECTION, .meaning = "the vertices that are held", .required = true},
-    {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &motion_shape},
+    {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &sinew_motion_shape},
 };
 static const sinew_shape pin_shape = {.name = "pin", .fields = pin_fields, .field_count = COUNT(pin_fields)};
 
@@ -386,12 +385,12 @@ static const sinew_shape load_shape = {.name = "load",
 
 static const sinew_field body_fields[] = {
     {"name", TEXT, .meaning = "by which couplings call it"},
-    {"mesh", OBJECT, .meaning = "rest shape", .shape = &mesh_shape, .required = true},
+    {"mesh", OBJECT, .meaning = "rest shape", .shape = &sinew_mesh_shape, .required = true},
     {"show", TEXT | OBJECT | BOOLEAN,
      .meaning = "a surface that rides on the body and is written in its place; true: the file of the mesh",
      .shape = &show_shape},
     {"transform", OBJECT, .meaning = "moves the rest shape, and the surface that rides on it",
-     .shape = &transform_shape},
+     .shape = &sinew_transform_shape},
     {"material", WORD,
      .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
      .choices = SINEW_MATERIAL_WORDS},
@@ -411,6 +410,8 @@ static const sinew_field body_fields[] = {
     {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
     {"tear", OBJECT, .meaning = "tears where it is stretched too far", .shape = &tear_shape},
     {"loads", LIST, .meaning = "wind, traction, couples", .shape = &load_shape},
+    {"contact", OBJECT, .meaning = "how it touches, where that differs from the scene's contact",
+     .shape = &sinew_body_contact_shape},
 };
 static const sinew_shape body_shape = {
     .name = "body", .fields = body_fields, .field_count = COUNT(body_fields), .at_most_one = "density|mass|masses"};
@@ -510,6 +511,11 @@ static const sinew_field scene_fields[] = {
     {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},
     {"bodies", LIST, .meaning = "what is simulated", .shape = &body_shape, .required = true, .count = 1},
     {"couplings", LIST, .meaning = "energies that join two bodies", .shape = &coupling_shape},
+    {"contact", BOOLEAN | OBJECT,
+     .meaning = "bodies touch each other, themselves and colliders; true: with the defaults; they do not unless given",
+     .shape = &sinew_contact_shape},
+    {"colliders", LIST, .meaning = "what bodies cannot enter, standing or moved; needs contact",
+     .shape = &sinew_collider_shape},
     {"camera", OBJECT, .meaning = "where pictures and films are seen from; fitted unless given",
      .shape = &camera_shape},
     {"picture", OBJECT, .meaning = "what pictures and films show", .shape = &picture_shape},

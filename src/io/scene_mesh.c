@@ -28,27 +28,6 @@ static void take_integers(const sinew_node *node, const char *key, int32_t *valu
         *values++ = sinew_node_integer(entry);
 }
 
-static void take_integer(const sinew_node *node, const char *key, int32_t *value)
-{
-    const sinew_node *member = sinew_node_get(node, key);
-    if (member)
-        *value = sinew_node_integer(member);
-}
-
-static void take_number(const sinew_node *node, const char *key, sinew_real *value)
-{
-    const sinew_node *member = sinew_node_get(node, key);
-    if (member)
-        *value = (sinew_real)sinew_node_number(member);
-}
-
-static void take_vector(const sinew_node *node, const char *key, sinew_real vector[3])
-{
-    const sinew_node *member = sinew_node_get(node, key);
-    if (member)
-        sinew_node_vector(member, vector);
-}
-
 /* Refuses before the generator would fill the memory. */
 static bool size_fits(sinew_reader *reader, const sinew_node *node, double vertices)
 {
@@ -63,8 +42,8 @@ static sinew_mesh *make_box(const generator *self, sinew_reader *reader, const s
     sinew_box_def def = sinew_default_box_def();
     def.allocator = reader->allocator;
     take_integers(node, "vertices", def.vertices);
-    take_vector(node, "origin", def.origin);
-    take_vector(node, "size", def.size);
+    sinew_take_vector(node, "origin", def.origin);
+    sinew_take_vector(node, "size", def.size);
     double count = (double)def.vertices[0] * def.vertices[1] * def.vertices[2];
     return size_fits(reader, node, count) ? sinew_mesh_box(&def, reader->error) : NULL;
 }
@@ -75,7 +54,7 @@ static sinew_mesh *make_beam(const generator *self, sinew_reader *reader, const 
     sinew_beam_def def = sinew_default_beam_def();
     def.allocator = reader->allocator;
     take_integers(node, "cells", def.cells);
-    take_vector(node, "size", def.size);
+    sinew_take_vector(node, "size", def.size);
     double count = (def.cells[0] + 1.0) * (def.cells[1] + 1.0) * (def.cells[2] + 1.0);
     return size_fits(reader, node, count) ? sinew_mesh_beam(&def, reader->error) : NULL;
 }
@@ -84,12 +63,12 @@ static sinew_mesh *make_round(const generator *self, sinew_reader *reader, const
 {
     sinew_round_def def = sinew_default_round_def();
     def.allocator = reader->allocator;
-    take_number(node, "radius", &def.radius);
-    take_number(node, "inner_radius", &def.inner_radius);
-    take_number(node, "height", &def.height);
-    take_integer(node, "segments", &def.segments);
-    take_integer(node, "layers", &def.layers);
-    take_integer(node, "rings", &def.rings);
+    sinew_take_number(node, "radius", &def.radius);
+    sinew_take_number(node, "inner_radius", &def.inner_radius);
+    sinew_take_number(node, "height", &def.height);
+    sinew_take_integer(node, "segments", &def.segments);
+    sinew_take_integer(node, "layers", &def.layers);
+    sinew_take_integer(node, "rings", &def.rings);
     /* An upper estimate for all of them: across, across (or through the wall), along. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
     double across = self->round == sinew_mesh_tube    ? rings
@@ -106,9 +85,9 @@ static sinew_mesh *make_cloth(const generator *self, sinew_reader *reader, const
     sinew_cloth_def def = sinew_default_cloth_def();
     def.allocator = reader->allocator;
     take_integers(node, "vertices", def.vertices);
-    take_vector(node, "origin", def.origin);
-    take_number(node, "width", &def.size[0]);
-    take_number(node, "length", &def.size[1]);
+    sinew_take_vector(node, "origin", def.origin);
+    sinew_take_number(node, "width", &def.size[0]);
+    sinew_take_number(node, "length", &def.size[1]);
     const char *diagonals = sinew_node_text(sinew_node_get(node, "diagonals"));
     if (diagonals)
         def.diagonals = (sinew_diagonals)sinew_word_index(diagonals, "forward|backward|alternating|cross");
@@ -121,9 +100,9 @@ static sinew_mesh *make_rope(const generator *self, sinew_reader *reader, const 
     (void)self;
     sinew_rope_def def = sinew_default_rope_def();
     def.allocator = reader->allocator;
-    take_integer(node, "vertices", &def.vertices);
-    take_vector(node, "from", def.from);
-    take_vector(node, "to", def.to);
+    sinew_take_integer(node, "vertices", &def.vertices);
+    sinew_take_vector(node, "from", def.from);
+    sinew_take_vector(node, "to", def.to);
     return sinew_mesh_rope(&def, reader->error);
 }
 
@@ -131,10 +110,10 @@ static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, cons
 {
     sinew_coil_def def = sinew_default_coil_def();
     def.allocator = reader->allocator;
-    take_number(node, "radius", &def.radius);
-    take_number(node, "pitch", &def.pitch);
-    take_number(node, "turns", &def.turns);
-    take_integer(node, "vertices", &def.vertices);
+    sinew_take_number(node, "radius", &def.radius);
+    sinew_take_number(node, "pitch", &def.pitch);
+    sinew_take_number(node, "turns", &def.turns);
+    sinew_take_integer(node, "vertices", &def.vertices);
     double count = def.vertices > 0 ? def.vertices : 24 * (double)def.turns;
     return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
 }
@@ -310,7 +289,7 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
     def.surface = surface;
     def.conform = conform ? json_is_true(conform->value) : def.conform;
     def.split = split ? json_is_true(split->value) : def.split;
-    take_integer(fill, "cells", &def.cells);
+    sinew_take_integer(fill, "cells", &def.cells);
     if (surface)
         body = sinew_mesh_fill(&def, NULL, reader->error);
     if (!body)
@@ -328,8 +307,8 @@ static sinew_mesh *add_directors(sinew_reader *reader, const sinew_node *directo
 {
     sinew_real offset = 0, toward[3];
     const bool aimed = sinew_node_get(directors, "toward") != NULL;
-    take_number(directors, "offset", &offset);
-    take_vector(directors, "toward", toward);
+    sinew_take_number(directors, "offset", &offset);
+    sinew_take_vector(directors, "toward", toward);
     sinew_mesh *made = sinew_mesh_with_directors(mesh, (double)offset, aimed ? toward : NULL, reader->error);
     if (!made)
         sinew_tree_blame(&reader->tree, directors);

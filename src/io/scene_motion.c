@@ -40,8 +40,7 @@ bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real 
     return true;
 }
 
-/* A rotation vector, or an axis and an angle; none (NULL) leaves it as it is. */
-static bool read_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3])
+bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3])
 {
     if (!node)
         return true;
@@ -73,7 +72,7 @@ bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, s
         scale[0] = scale[1] = scale[2] = (sinew_real)sinew_node_number(factor);
     read_vector(sinew_node_get(transform, "pivot"), pivot);
     read_vector(sinew_node_get(transform, "translate"), translation);
-    if (!read_rotation(reader, sinew_node_get(transform, "rotate"), rotation))
+    if (!sinew_reader_rotation(reader, sinew_node_get(transform, "rotate"), rotation))
         return false;
     for (int32_t i = 0; transform && i < count; i++) {
         sinew_real *x = points + 3 * (size_t)i;
@@ -99,7 +98,7 @@ bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_mot
     for (const sinew_node *entry = list->child; entry; entry = entry->next, i++) {
         keys[i] = (sinew_key){.time = (sinew_real)sinew_node_number(sinew_node_get(entry, "time"))};
         read_vector(sinew_node_get(entry, "translate"), keys[i].translation);
-        bool good = read_rotation(reader, sinew_node_get(entry, "rotate"), keys[i].rotation);
+        bool good = sinew_reader_rotation(reader, sinew_node_get(entry, "rotate"), keys[i].rotation);
         if (good && i > 0 && keys[i].time <= keys[i - 1].time)
             good = sinew_tree_fail(&reader->tree, entry, "times must ascend: %g s comes after %g s",
                                    (double)keys[i].time, (double)keys[i - 1].time);

@@ -52,6 +52,8 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
 /* "x" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
+/* A rotation vector, or an axis and an angle; none (NULL) leaves it as it is. */
+bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
 /* The keys are to be released with the reader's allocator. */
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
 /* point = pivot + R(rotation) (point - pivot) */
@@ -130,6 +132,11 @@ bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body 
 bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                            int32_t width, sinew_body body, int32_t **elements, int32_t *count);
 bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
+/* Contact of the scene, before its bodies; of a body, which has its energies and its skin; a collider
+ * (scene_contact.c, scene_collider.c). */
+bool sinew_reader_contact(sinew_reader *reader);
+bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
+bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);
 /* The keys `camera` and `picture` (scene_view.c). */
 bool sinew_reader_view(sinew_reader *reader);
 /* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */

@@ -138,15 +138,17 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
         return list_schema(s, list_schema(s, number_schema(s, field, "integer"), 2, 2), field->count, 0);
     case SINEW_FORM_SELECTION:
         return reference("selection");
-    default: /* SINEW_FORM_SELECTIONS */
+    case SINEW_FORM_SELECTIONS:
         return list_schema(s, reference("selection"), 1, 0);
+    default: /* SINEW_FORM_ROWS */
+        return list_schema(s, list_schema(s, scalar_schema(s, field), field->count, 0), field->count, 0);
     }
 }
 
 static json_t *field_schema(schema *s, const sinew_field *field)
 {
     json_t *forms = json_array();
-    for (uint32_t form = 1; form <= SINEW_FORM_SELECTIONS; form <<= 1)
+    for (uint32_t form = 1; form <= SINEW_FORM_ROWS; form <<= 1)
         if (field->forms & form)
             add(s, forms, form_schema(s, field, form));
     json_t *object;

@@ -16,16 +16,17 @@ enum {
     SINEW_FORM_INTEGER = 1 << 1,
     SINEW_FORM_BOOLEAN = 1 << 2,
     SINEW_FORM_TEXT = 1 << 3,
-    SINEW_FORM_WORD = 1 << 4,       /* one of `choices` */
-    SINEW_FORM_VECTOR = 1 << 5,     /* [x, y, z], each a NUMBER */
-    SINEW_FORM_INTEGERS = 1 << 6,   /* `count` of them, or any number when 0 */
-    SINEW_FORM_TEXTS = 1 << 7,      /* `count` of them */
-    SINEW_FORM_OBJECT = 1 << 8,     /* of `shape` */
-    SINEW_FORM_LIST = 1 << 9,       /* of objects of `shape` */
-    SINEW_FORM_BOX = 1 << 10,       /* [[x, y, z], [x, y, z]] */
-    SINEW_FORM_PAIRS = 1 << 11,     /* [[i, j], ...] */
-    SINEW_FORM_SELECTION = 1 << 12, /* "all", an object of the selection shape, or a list: any of them */
-    SINEW_FORM_SELECTIONS = 1 << 13 /* a list of SELECTION */
+    SINEW_FORM_WORD = 1 << 4,        /* one of `choices` */
+    SINEW_FORM_VECTOR = 1 << 5,      /* [x, y, z], each a NUMBER */
+    SINEW_FORM_INTEGERS = 1 << 6,    /* `count` of them, or any number when 0 */
+    SINEW_FORM_TEXTS = 1 << 7,       /* `count` of them */
+    SINEW_FORM_OBJECT = 1 << 8,      /* of `shape` */
+    SINEW_FORM_LIST = 1 << 9,        /* of objects of `shape` */
+    SINEW_FORM_BOX = 1 << 10,        /* [[x, y, z], [x, y, z]] */
+    SINEW_FORM_PAIRS = 1 << 11,      /* [[i, j], ...] */
+    SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list: any of them */
+    SINEW_FORM_SELECTIONS = 1 << 13, /* a list of SELECTION */
+    SINEW_FORM_ROWS = 1 << 14        /* [[a, b, ...], ...], each a NUMBER; all rows as long as the first */
 };
 
 typedef struct sinew_field {
@@ -38,7 +39,7 @@ typedef struct sinew_field {
     double minimum, maximum;         /* of its numbers; both 0: any */
     bool open_minimum, open_maximum;
     bool required;
-    int32_t count; /* INTEGERS, TEXTS: how many; LIST, PAIRS: at least */
+    int32_t count; /* INTEGERS, TEXTS: how many; LIST, PAIRS: at least; ROWS: rows and numbers of each, at least */
 } sinew_field;
 
 enum {
@@ -67,6 +68,14 @@ typedef struct sinew_shape {
 
 extern const sinew_shape sinew_scene_shape;     /* the root */
 extern const sinew_shape sinew_selection_shape; /* what SINEW_FORM_SELECTION refers to */
+extern const sinew_shape sinew_turn_shape;      /* axis and angle */
+extern const sinew_shape sinew_transform_shape;
+extern const sinew_shape sinew_motion_shape;
+extern const sinew_shape sinew_mesh_shape;
+/* Keys of contact (scene_keys_contact.c): of the scene, of a body, of colliders. */
+extern const sinew_shape sinew_contact_shape;
+extern const sinew_shape sinew_body_contact_shape;
+extern const sinew_shape sinew_collider_shape;
 
 /* Generators of meshes (scene_mesh.c). */
 const char *sinew_generator_name(int32_t index);
@@ -83,5 +92,12 @@ double sinew_node_number(const sinew_node *node);
 int32_t sinew_node_integer(const sinew_node *node);
 const char *sinew_node_text(const sinew_node *node); /* NULL when it is none */
 void sinew_node_vector(const sinew_node *node, sinew_real vector[3]);
+
+/* The same of a member; what is not there leaves the value as it is. */
+void sinew_take_integer(const sinew_node *object, const char *key, int32_t *value);
+void sinew_take_number(const sinew_node *object, const char *key, sinew_real *value);
+void sinew_take_vector(const sinew_node *object, const char *key, sinew_real vector[3]);
+void sinew_take_boolean(const sinew_node *object, const char *key, bool *value);
+void sinew_take_bits(const sinew_node *object, const char *key, uint32_t *bits);
 
 #endif

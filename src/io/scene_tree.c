@@ -290,6 +290,17 @@ static sinew_node *array_entry(const sinew_node *array, const char *name)
     return entry;
 }
 
+static bool make_empty(sinew_tree *tree, sinew_node *node)
+{
+    json_t *json = json_object();
+    if (!json || !add_block(tree, json, 0)) {
+        sinew_fail_memory(tree->error, "a setting");
+        return false;
+    }
+    node->value = json;
+    return true;
+}
+
 /* The child of `parent` that a part of a path names; a missing member is made as an empty object. */
 static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *name, const char *setting)
 {
@@ -305,6 +316,9 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
         }
         return entry;
     }
+    /* Where an object may be given, true stands for one with nothing in it. */
+    if (json_is_true(parent->value) && !make_empty(tree, parent))
+        return NULL;
     if (!json_is_object(parent->value)) {
         snprintf(what, sizeof what, "%s is %s and has no part \"%s\"", where, sinew_node_type(parent), name);
         bad_setting(tree, setting, what);

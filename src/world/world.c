@@ -82,6 +82,7 @@ void sinew_world_destroy(sinew_world *world)
     if (!world)
         return;
     const sinew_allocator allocator = world->allocator;
+    sinew_contact_release(world);
     sinew_balance_release(world);
     sinew_damping_release(world);
     sinew_solve_release(&world->solve);
@@ -92,12 +93,14 @@ void sinew_world_destroy(sinew_world *world)
         sinew_pin_record_destroy(&allocator, &world->pins[i]);
     for (int32_t i = 0; i < world->load_count; i++)
         sinew_load_record_destroy(&allocator, &world->loads[i]);
+    for (int32_t i = 0; i < world->collider_count; i++)
+        sinew_shape_destroy(&world->colliders[i], &allocator);
     for (int32_t i = 0; i < world->body_count; i++)
         sinew_body_record_destroy(&allocator, &world->bodies[i]);
-    void *arrays[] = {world->q,      world->v,          world->force,     world->rest,    world->q_tilde,
-                      world->f_ext,  world->mass,       world->pinned,    world->inside,  world->outside,
-                      world->bodies, world->energies,   world->pins,      world->batches, world->note,
-                      world->loads,  world->load_force, world->signature, world};
+    void *arrays[] = {world->q,      world->v,          world->force,     world->rest,      world->q_tilde,
+                      world->f_ext,  world->mass,       world->pinned,    world->inside,    world->outside,
+                      world->bodies, world->energies,   world->pins,      world->batches,   world->note,
+                      world->loads,  world->load_force, world->signature, world->colliders, world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
     sinew_tasks_use(&(sinew_task_system){0}); /* the program's own may go after its last world */

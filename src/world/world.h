@@ -11,7 +11,9 @@
 #define SINEW_WORLD_H
 
 #include "base/base.h"
+#include "contact/shapes.h"
 #include "energy/batch.h"
+#include "mesh/key_frames.h"
 #include "mesh/skin.h"
 #include "objective/objective.h"
 #include "solve/solver.h"
@@ -122,7 +124,10 @@ struct sinew_world {
     int32_t load_count, load_capacity;
     sinew_load_record *loads;
     sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
-    int32_t body_hint, energy_hint, pin_hint; /* all places below are taken */
+    int32_t collider_count, collider_capacity;
+    sinew_collider_record *colliders;
+    struct sinew_contact_state *contact; /* what contact needs (world_contact.c); NULL: nothing touches */
+    int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
     sinew_objective objective;
@@ -143,16 +148,19 @@ bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, i
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);
 sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error);
+sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew_collider collider, sinew_error *error);
 /* The place that the next one gets: the lowest that is free, the count where none is. */
 int32_t sinew_world_body_place(const sinew_world *world);
 int32_t sinew_world_energy_place(const sinew_world *world);
 int32_t sinew_world_pin_place(const sinew_world *world);
+int32_t sinew_world_collider_place(const sinew_world *world);
 /* A place is free again; hint: the world's own for that kind. */
 void sinew_world_free_place(int32_t *hint, int32_t place);
 /* Puts the record there, for which there is room, as the next generation of that place; gives its id. */
 sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record);
 sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record);
 sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_record record);
+sinew_collider sinew_world_put_collider(sinew_world *world, int32_t place, sinew_collider_record record);
 /* Outside numbers without a particle: of nobody, and of a body's spare room. */
 enum {
     SINEW_NUMBER_FREE = -1,
@@ -275,6 +283,9 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
 uint32_t sinew_load_digest(const sinew_load_record *record);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
+/* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (world_contact.c). */
+void sinew_contact_changed(sinew_world *world);
+void sinew_contact_release(sinew_world *world);
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
@@ -284,8 +295,6 @@ bool sinew_world_keep_signature(sinew_world *world);
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
 /* CRC-32 of the vertices of pins and of their motion. */
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
-/* CRC-32 of the keys and the pivot of a motion, 0 without one. */
-uint32_t sinew_motion_digest(const sinew_motion *motion);
 /* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
 

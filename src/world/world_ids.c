@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * world_ids.c: ids of bodies, energies and pins, and the places they name.
+ * world_ids.c: ids of bodies, energies, pins and colliders, and the places they name.
  *
  * A place is used again once its thing was removed, so an id carries the generation of what it named: the place's
  * generation goes up by one with each new thing. An id whose generation is not the place's names nothing for ever.
@@ -11,7 +11,7 @@
 
 /* One place as the texts of refusals describe it. */
 typedef struct place_view {
-    const char *noun; /* "body", "energy", "pins" */
+    const char *noun; /* "body", "energy", "pins", "collider" */
     bool many;        /* the noun is a plural */
     int32_t count;    /* of places of this kind */
     bool live;        /* something is there, the next three are its own or those of what was there last */
@@ -93,6 +93,22 @@ sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, 
     return NULL;
 }
 
+sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew_collider collider, sinew_error *error)
+{
+    place_view at = {.noun = "collider", .count = world ? world->collider_count : 0, .kind = ""};
+    sinew_collider_record *record =
+        has_place(world, at.count, collider.index) ? &world->colliders[collider.index] : NULL;
+    if (record) {
+        at.live = record->there;
+        at.generation = record->generation;
+        at.kind = sinew_shape_name(record->kind);
+    }
+    if (SINEW_ASSERT(names_present(&at, collider.index, collider.generation)))
+        return record;
+    refuse_id(&at, collider.index, collider.generation, error);
+    return NULL;
+}
+
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 void sinew_world_free_place(int32_t *hint, int32_t place)
@@ -124,6 +140,14 @@ int32_t sinew_world_pin_place(const sinew_world *world)
     return place;
 }
 
+int32_t sinew_world_collider_place(const sinew_world *world)
+{
+    int32_t place = world->collider_hint;
+    while (place < world->collider_count && world->colliders[place].there)
+        place++;
+    return place;
+}
+
 sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record)
 {
     record.generation = place < world->body_count ? world->bodies[place].generation + 1 : 0;
@@ -149,4 +173,14 @@ sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_recor
     world->pin_hint = place + 1;
     world->pins[place] = record;
     return (sinew_pin){place, record.generation};
+}
+
+sinew_collider sinew_world_put_collider(sinew_world *world, int32_t place, sinew_collider_record record)
+{
+    record.there = true;
+    record.generation = place < world->collider_count ? world->colliders[place].generation + 1 : 0;
+    world->collider_count += place == world->collider_count;
+    world->collider_hint = place + 1;
+    world->colliders[place] = record;
+    return (sinew_collider){place, record.generation};
 }

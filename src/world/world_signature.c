@@ -4,9 +4,9 @@
  * and a difference can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
  *
  * In: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies with
- * their parameters and elements, pins and motions; everything that decides the bits of the next step; and skins, since
- * caches that go on hold their vertices. Not in: the state
- * itself, the number of threads, what is recorded, how the gap is found. Long lists stand as their count and CRC-32.
+ * their parameters and elements, colliders, pins and motions; everything that decides the bits of the next step; and
+ * skins, since caches that go on hold their vertices. Not in: the state itself, the number of threads, what is
+ * recorded, how the gap is found. Long lists stand as their count and CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -88,14 +88,6 @@ static void put_parameter(const signature *s, const sinew_parameter *parameter, 
 }
 
 /* ---- Parts of a world ------------------------------------------------------------------------ */
-
-uint32_t sinew_motion_digest(const sinew_motion *motion)
-{
-    if (!motion)
-        return 0;
-    uint32_t digest = sinew_checksum(0, motion->keys, (size_t)motion->key_count * sizeof *motion->keys);
-    return sinew_checksum(digest, motion->pivot, sizeof motion->pivot);
-}
 
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin)
 {
@@ -270,6 +262,21 @@ static void put_loads(signature *s, const sinew_world *world)
     }
 }
 
+/* The same holds of colliders. */
+static void put_colliders(signature *s, const sinew_world *world)
+{
+    s->prefix[0] = '\0';
+    for (int32_t i = 0; i < world->collider_count; i++) {
+        const sinew_collider_record *record = &world->colliders[i];
+        char name[32];
+        snprintf(name, sizeof name, "colliders.%" PRId32, i);
+        if (record->there)
+            put_format(s, name, "%s (checksum %08" PRIx32 ")", sinew_shape_name(record->kind), record->digest);
+        else
+            put_text(s, name, "removed");
+    }
+}
+
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context)
 {
     signature s = {line, context, ""};
@@ -287,6 +294,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
     for (int32_t i = 0; i < world->energy_count; i++)
         put_energy(&s, world, i);
     put_loads(&s, world);
+    put_colliders(&s, world);
     snprintf(s.prefix, sizeof s.prefix, "pins.");
     for (int32_t i = 0; i < world->pin_count; i++) {
         char name[16];
@@ -348,6 +356,8 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
     size_t length;
     if (world->load_count == 0 && saved_value(&c, "loads.0", &length))
         compare_line(&c, "loads.0", "not there");
+    if (world->collider_count == 0 && saved_value(&c, "colliders.0", &length))
+        compare_line(&c, "colliders.0", "not there");
     if (c.differences == 0)
         return SINEW_OK;
     if (c.differences == 1)

@@ -526,7 +526,12 @@ enum {
     SINEW_STEP_UNPREPARED = 1 << 5, /* could not set up (memory, singular system): see sinew_world_error() */
     SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are within round-off, but that is too coarse to tell the step solved:
                                        softer materials, smaller h, double precision, or measure the gap */
-    SINEW_STEP_UNMEASURED = 1 << 7  /* nothing was measured (SINEW_MEASURE_NOTHING): whether it is solved is unknown */
+    SINEW_STEP_UNMEASURED = 1 << 7, /* nothing was measured (SINEW_MEASURE_NOTHING): whether it is solved is unknown */
+    /* Of contact (sinew/contact.h); sinew_world_contact_report() has the figures. */
+    SINEW_STEP_CONTACT = 1 << 8,   /* surfaces are too near, or friction is not what they bear: raise iterations */
+    SINEW_STEP_HELD_BACK = 1 << 9, /* the guard held vertices, pins or colliders: raise iterations or epochs, lower h */
+    SINEW_STEP_CONTACT_FULL = 1 << 10, /* pair_limit was reached: some pairs have neither guard nor force */
+    SINEW_STEP_CROSSED = 1 << 11       /* surfaces cross, as they did when the world began: move them apart */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);

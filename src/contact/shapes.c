@@ -271,3 +271,12 @@ void sinew_shape_plane(const sinew_collider_record *record, double time, double 
     for (int c = 0; c < 3; c++)
         normal[c] = R[3 * c + 1];
 }
+
+void sinew_shape_settle(sinew_collider_record *record, double h, double part)
+{
+    record->behind = part < 1 ? (1 - part) * (h + record->behind) : 0;
+    for (int k = 0; record->posed && k < 6; k++)
+        record->pose[0][k] =
+            part < 1 ? (sinew_real)((1 - part) * (double)record->pose[0][k] + part * (double)record->pose[1][k])
+                     : record->pose[1][k];
+}

@@ -29,8 +29,8 @@ typedef struct sinew_collider_record {
     sinew_real frame_time;
     sinew_real *frames; /* [frame_count][3 * vertex_count] */
     uint32_t digest;    /* of all that does not change while stepping, for states */
-    /* While stepping. `held` < 1: the guard has kept it from going all the way; it is at that part of the way from
-     * where it was when the step began. */
+    /* While stepping. */
+    double behind;              /* s: the guard has held it back, it is where its motion was so long ago */
     bool posed;                 /* sinew_collider_set_pose() has taken the place of its motion ... */
     sinew_real pose[2][6];      /* ... position and rotation where the next step begins and where it ends */
     double force[3], torque[3]; /* N, N m in the last step */
@@ -47,6 +47,8 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
 void sinew_shape_place(const sinew_collider_record *record, double time, double part, sinew_real *x);
 void sinew_shape_place_packed(const sinew_collider_record *record, double time, double part,
                               sinew_real *x); /* [..][3] */
+/* A step of h s is over, in which it came that part of its way. */
+void sinew_shape_settle(sinew_collider_record *record, double h, double part);
 /* A plane's point and outward normal, likewise. */
 void sinew_shape_plane(const sinew_collider_record *record, double time, double part, double point[3],
                        double normal[3]);

@@ -31,7 +31,7 @@ static double sum_stiffness(sinew_solve *s)
 }
 
 /* Not before a step asks for it: a change should not cost what nobody looks at. */
-static void find_stiffness(sinew_solve *s)
+void sinew_solve_stiffness(sinew_solve *s)
 {
     if (!s->elastic_known) {
         memset(s->elastic_of, 0, (size_t)s->objective->particle_count * sizeof *s->elastic_of);
@@ -176,9 +176,9 @@ static bool is_finite(sinew_solve *s)
 static void start_from(sinew_solve *s, bool inertia)
 {
     const sinew_objective *o = s->objective;
+    const sinew_real *first = s->first_guess ? s->first_guess : o->q_tilde;
     for (int32_t i = 0; i < o->particle_count; i++)
-        memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? o->q_tilde : s->q_start) + 4 * (size_t)i,
-               4 * sizeof *s->q);
+        memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? first : s->q_start) + 4 * (size_t)i, 4 * sizeof *s->q);
     s->gradient_known = false;
 }
 
@@ -229,7 +229,7 @@ static bool finished(const sinew_solve *s, double before)
  * shape has a small energy with a large error. */
 static void set_noise(sinew_solve *s)
 {
-    find_stiffness(s);
+    sinew_solve_stiffness(s);
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
     const double step = sinew_objective_round_off(s->objective, s->q), length = step / epsilon;
     s->noise = s->stiffness * step;

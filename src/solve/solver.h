@@ -133,6 +133,7 @@ struct sinew_solve {
     double noise;              /* N: the residual's round-off */
     double value_noise;        /* J: the round-off of a sum of energies near the rest shape */
     const sinew_contact_hooks *contact; /* NULL: nothing touches */
+    const sinew_real *first_guess;      /* [particle_count][4] where inertia begins in place of q_tilde; NULL: there */
     bool resuming;                      /* refresh and begin leave q where it is */
     uint32_t notes;                     /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
@@ -164,6 +165,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
  * wants them. On failure the solver is released. */
 sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error);
 void sinew_solve_release(sinew_solve *s);
+/* Brings elastic_of and stiffness_of up to date. */
+void sinew_solve_stiffness(sinew_solve *s);
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
 /* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER); to the other of the two where
  * g is infinite there and finite at the other. */

@@ -17,7 +17,7 @@
 #include "contact/touches.h"
 #include "world/world.h"
 
-typedef struct sinew_contact_work {
+struct sinew_contact_work {
     sinew_contact_def def;
     sinew_contact_filter *filter;
     void *filter_context;
@@ -46,6 +46,7 @@ typedef struct sinew_contact_work {
     int32_t *touch_of;  /* [element_count] and back */
     int32_t *particles; /* [element_count][4] */
     sinew_real *data;   /* [element_count][SINEW_CONTACT_DATA_COUNT] */
+    sinew_real *own;    /* [element_count][4] multipliers of solvers that have their own */
     sinew_batch *batch; /* NULL until there were some */
     sinew_plan plan;
     sinew_batch_work batch_work;
@@ -53,8 +54,10 @@ typedef struct sinew_contact_work {
 
     /* The step at hand. */
     sinew_contact_hooks hooks;
+    double time;          /* s: when it began */
     sinew_real *guess;    /* [particle_count][4] m: where solvers begin that begin with inertia */
-    sinew_real *v_before; /* [particle_count][4] m/s: velocities one step ago */
+    sinew_real *v_before; /* [particle_count][4] m/s: velocities when the step began; until it has begun, when the last
+                             one did */
     bool v_known;
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
@@ -67,12 +70,9 @@ typedef struct sinew_contact_work {
     bool reported;
 
     size_t edge_room, x_room, wanted_room, begun_room, kinematic_room, reach_room, delta_room, part_room, element_room,
-        touch_room, particle_room, data_room, guess_room, v_room;
-} sinew_contact_work;
+        touch_room, particle_room, data_room, own_room, guess_room, v_room;
+};
 
-/* Whether bodies of the world touch at all. */
-bool sinew_contact_is_on(const sinew_world *world);
-void sinew_contact_release(sinew_world *world);
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
 sinew_status sinew_contact_surfaces(sinew_world *world, sinew_error *error);
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
@@ -83,8 +83,13 @@ void sinew_contact_place(const sinew_world *world, int32_t object, double part, 
 /* A collider that is a plane: a point of it and its normal, likewise. */
 void sinew_contact_plane(const sinew_world *world, int32_t object, double part, double point[3], double normal[3]);
 
+/* The body or collider of an object. */
+sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object);
+
 /* Stages. begin makes the first epoch; the world's objective and solver are prepared, q_tilde is known. */
 sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error);
+/* A step that could not be made, or whose end is no number. */
+void sinew_contact_abandon(sinew_world *world);
 void sinew_contact_end(sinew_world *world, sinew_step_result *result);
 
 /* Contacts as elements (contact_elements.c). Stiffness, anchors and friction of the contacts of this epoch. */

@@ -159,31 +159,25 @@ static void sketch_collider(const sinew_world *world, int32_t place, sketch *s, 
     s->lone[o] = r->triangle_count == 0 && r->edge_count == 0;
 }
 
+/* A collider that was held back begins where it is, behind its motion, and is to catch up. */
+static double clock_of(const sinew_world *world, const sinew_collider_record *r, double part)
+{
+    return world->contact->time - r->behind + part * ((double)world->def.time_step + r->behind);
+}
+
 void sinew_contact_place(const sinew_world *world, int32_t object, double part, sinew_real *x)
 {
-    const sinew_touch_object *o = &world->contact->features.objects[object];
-    const double h = (double)world->def.time_step;
-    sinew_shape_place(&world->colliders[o->collider], world->time + part * h, part, x);
+    const sinew_collider_record *r = &world->colliders[world->contact->features.objects[object].collider];
+    sinew_shape_place(r, clock_of(world, r, part), part, x);
 }
 
 void sinew_contact_plane(const sinew_world *world, int32_t object, double part, double point[3], double normal[3])
 {
-    const sinew_touch_object *o = &world->contact->features.objects[object];
-    const double h = (double)world->def.time_step;
-    sinew_shape_plane(&world->colliders[o->collider], world->time + part * h, part, point, normal);
+    const sinew_collider_record *r = &world->colliders[world->contact->features.objects[object].collider];
+    sinew_shape_plane(r, clock_of(world, r, part), part, point, normal);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
-
-static sinew_contact_party party_of(const sinew_world *world, const sinew_touch_object *o)
-{
-    sinew_contact_party party = {.body = {.index = -1}, .collider = {.index = -1}};
-    if (o->body >= 0)
-        party.body = (sinew_body){o->body, world->bodies[o->body].generation};
-    else
-        party.collider = (sinew_collider){o->collider, world->colliders[o->collider].generation};
-    return party;
-}
 
 static bool may_touch(const sinew_world *world, const sinew_touch_object *a, const sinew_touch_object *b)
 {
@@ -192,7 +186,9 @@ static bool may_touch(const sinew_world *world, const sinew_touch_object *a, con
         return a->self;
     if ((a->kinematic && b->kinematic) || !(a->group & b->mask) || !(b->group & a->mask))
         return false;
-    const sinew_contact_party first = party_of(world, a), second = party_of(world, b);
+    const sinew_touch_object *all = c->features.objects;
+    const sinew_contact_party first = sinew_contact_party_of(world, (int32_t)(a - all)),
+                              second = sinew_contact_party_of(world, (int32_t)(b - all));
     return !c->filter || c->filter(c->filter_context, &first, &second);
 }
 

@@ -27,6 +27,7 @@ typedef struct sinew_body_record {
     uint32_t generation;
     char *name; /* NULL: none */
     sinew_real damping, velocity_filter;
+    sinew_body_contact contact;
     /* The surface that rides on it (world_skin.c); all NULL without one. */
     sinew_skin *skin;
     int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
@@ -126,10 +127,10 @@ struct sinew_world {
     sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
-    struct sinew_contact_state *contact; /* what contact needs (world_contact.c); NULL: nothing touches */
+    struct sinew_contact_work *contact; /* what contact needs (world_contact.c); NULL: nothing touches */
     int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all places below are taken */
 
-    sinew_batch **batches; /* [energy_capacity] the live ones, as the objective sees them */
+    sinew_batch **batches; /* [energy_capacity + 1] the live ones, contacts last, as the objective sees them */
     sinew_objective objective;
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
@@ -286,6 +287,10 @@ void sinew_world_load(sinew_world *world, int64_t step);
 /* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (world_contact.c). */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
+bool sinew_contact_is_on(const sinew_world *world);
+/* Makes the layer of transient energies and contacts of the objective anew. */
+sinew_status sinew_world_layer(sinew_world *world, sinew_error *error);
+typedef struct sinew_contact_work sinew_contact_work;
 /* Calls `line` with each name and value of what a world is made of (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);

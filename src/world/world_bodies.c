@@ -258,7 +258,8 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
                                           .start = start_of(world, place),
                                           .name = d.name,
                                           .damping = def->damping,
-                                          .velocity_filter = def->velocity_filter};
+                                          .velocity_filter = def->velocity_filter,
+                                          .contact = sinew_default_body_contact()};
         sinew_particles_insert(world, record.start, count);
         sinew_numbers_take(world, first, room);
         fill_particles(world, &record, def, &d);

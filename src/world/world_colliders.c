@@ -60,7 +60,7 @@ sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t place)
 static void pose_now(const sinew_world *world, const sinew_collider_record *record, sinew_real pose[6])
 {
     double R[9], p[3], r[3];
-    sinew_shape_frame(record, world->time, 0, R, p);
+    sinew_shape_frame(record, world->time - record->behind, 0, R, p);
     sinew_rotation_vector(R, r);
     for (int c = 0; c < 3; c++) {
         pose[c] = (sinew_real)p[c];
@@ -107,7 +107,7 @@ sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider col
                           collider.index, (double)extent);
     sinew_shape_drawing_counts(record, vertex_count, triangle_count);
     if (positions)
-        sinew_shape_draw_points(record, world->time, (double)extent, positions);
+        sinew_shape_draw_points(record, world->time - record->behind, (double)extent, positions);
     if (triangles)
         sinew_shape_draw_triangles(record, triangles);
     return SINEW_OK;

@@ -7,6 +7,7 @@
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
  *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep where the solver makes some)
+ *     contact   before: pairs, cells, contacts; after: forces, restitution (contact.h)
  *     damping   of bodies and energies takes from v
  *
  * A step that becomes non-finite, or that cannot be prepared, leaves the state as it was.
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "world/contact.h"
 #include "world/tear.h"
 #include "world/world_fields.h"
 
@@ -109,7 +111,16 @@ static int32_t list_batches(sinew_world *world, int32_t *fixed)
                 world->batches[live++] = world->energies[i].batch;
         *fixed = layer == 0 ? live : *fixed;
     }
+    if (world->contact && world->contact->layered)
+        world->batches[live++] = world->contact->batch;
     return live;
+}
+
+sinew_status sinew_world_layer(sinew_world *world, sinew_error *error)
+{
+    int32_t fixed;
+    const int32_t live = list_batches(world, &fixed);
+    return sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
 }
 
 static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
@@ -240,13 +251,25 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     place_pins(world, solve->q);
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
+    const bool touches = sinew_contact_is_on(world);
+    if (touches && sinew_contact_begin(world, &world->error) != SINEW_OK) {
+        sinew_contact_abandon(world);
+        return out->bits;
+    }
+    if (touches) {
+        memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
+        place_pins(world, solve->q);
+    }
     sinew_solve_run(solve, out);
     if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
         accept(world, solve->q, solve->v_end);
+        if (touches)
+            sinew_contact_end(world, out);
         sinew_damping_apply(world);
         if (solve->def.measure != SINEW_MEASURE_NOTHING)
             out->bits |= inversion_bit(world);
-    }
+    } else if (touches)
+        sinew_contact_abandon(world);
     sinew_balance_end(world, !(out->bits & SINEW_STEP_NOT_FINITE));
     return out->bits;
 }
@@ -266,8 +289,9 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite", "inverted",  "indefinite",
-                                        "stalled",       "unprepared", "round_off", "unmeasured"};
+    static const char *const names[] = {"not_converged", "not_finite", "inverted",     "indefinite",
+                                        "stalled",       "unprepared", "round_off",    "unmeasured",
+                                        "contact",       "held_back",  "contact_full", "crossed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

@@ -1,7 +1,7 @@
 # sinew_add_precision(NAME SINGLE): the library NAME, its static twin NAME_static (internals visible, for tests) and
 # the command, in one precision.
 #
-# Kernel files (all of src/energy but the choice and batch files, src/math, and kernel files of src/tree) are compiled once per lane variant; the
+# Kernel files (all of src/energy but the choice and batch files, src/math, and kernel files of src/tree and src/contact) are compiled once per lane variant; the
 # rest once.
 
 add_library(sinew_flags INTERFACE)
@@ -32,10 +32,11 @@ endif()
 
 function(sinew_add_variant name single suffix width)
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/energy/energy_*.c ${PROJECT_SOURCE_DIR}/src/math/*.c
-       ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c)
+       ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c ${PROJECT_SOURCE_DIR}/src/contact/kernel_*.c)
   list(FILTER kernels EXCLUDE REGEX "(energy|kernel)_choice\\.c$")
-  # Questions to a tree have one answer, whichever variant gives it: nothing fuses there.
-  file(GLOB exact CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c)
+  # Questions to a tree, and which features are near, have one answer, whichever variant gives it: nothing fuses there.
+  file(GLOB exact CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c
+       ${PROJECT_SOURCE_DIR}/src/contact/kernel_*.c)
   set_source_files_properties(${exact} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
   set(target ${name}_kernels_${suffix})
   add_library(${target} OBJECT ${kernels})
@@ -82,7 +83,8 @@ function(sinew_add_precision name single)
        ${root}/src/contact/*.c
        ${root}/src/linear/*.c ${root}/src/solve/*.c ${root}/src/world/*.c ${root}/src/io/*.c ${root}/src/energy/*.c)
   list(FILTER sources EXCLUDE REGEX "/(energy|kernel)_[a-z0-9_]*\\.c$")
-  list(APPEND sources ${root}/src/energy/energy_choice.c ${root}/src/tree/kernel_choice.c)
+  list(APPEND sources ${root}/src/energy/energy_choice.c ${root}/src/tree/kernel_choice.c
+       ${root}/src/contact/kernel_choice.c)
   add_library(${name}_rest OBJECT ${sources})
   target_include_directories(${name}_rest PRIVATE ${root}/include ${root}/src)
   target_link_libraries(${name}_rest PRIVATE sinew_flags sinew_thirdparty)

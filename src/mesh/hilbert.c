@@ -73,14 +73,10 @@ static uint32_t cell_of(double x, double half_corner, double half_extent)
     return t > 0 ? (uint32_t)(fmin(t, 1) * ((1u << BITS) - 1)) : 0;
 }
 
-sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_real *positions, int32_t count,
-                                 int32_t *order, sinew_error *error)
+void sinew_hilbert_pairs(const sinew_real *positions, int32_t count, sinew_pair *pairs)
 {
     if (count <= 0)
-        return SINEW_OK;
-    sinew_pair *pairs = sinew_allocate(allocator, 2 * (size_t)count, sizeof *pairs);
-    if (!pairs)
-        return sinew_fail_memory(error, "the order of points");
+        return;
     double corner[3];
     double extent = bounding_cube(positions, count, corner);
     for (int32_t i = 0; i < count; i++) {
@@ -90,6 +86,17 @@ sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_r
         pairs[i] = (sinew_pair){hilbert_key(cell), (uint64_t)i};
     }
     sinew_sort_pairs(pairs, (size_t)count, pairs + count);
+}
+
+sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_real *positions, int32_t count,
+                                 int32_t *order, sinew_error *error)
+{
+    if (count <= 0)
+        return SINEW_OK;
+    sinew_pair *pairs = sinew_allocate(allocator, 2 * (size_t)count, sizeof *pairs);
+    if (!pairs)
+        return sinew_fail_memory(error, "the order of points");
+    sinew_hilbert_pairs(positions, count, pairs);
     for (int32_t i = 0; i < count; i++)
         order[i] = (int32_t)pairs[i].minor;
     sinew_release(allocator, pairs);

@@ -9,6 +9,7 @@
 #define SINEW_TOPOLOGY_H
 
 #include "base/base.h"
+#include "mesh/sort.h"
 
 /* Elements of one kind, e.g. all tetrahedra (size 4) or all springs (size 2). */
 typedef struct sinew_elements {
@@ -95,5 +96,7 @@ void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_c
  * positions [3 * count], of any scale; order [count]. */
 sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_real *positions, int32_t count,
                                  int32_t *order, sinew_error *error);
+/* The same in the caller's memory: pairs [2 * count], of which the minors of the first `count` are the order. */
+void sinew_hilbert_pairs(const sinew_real *positions, int32_t count, sinew_pair *pairs);
 
 #endif

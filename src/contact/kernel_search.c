@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel_search.c: features whose boxes meet those of a node's features, eight boxes at once.
+ *
+ * The node's own box goes down the target's levels; where it meets a node of level 0, features are held against each
+ * other. Boxes only leave out what is far, so every variant finds the same.
+ */
+#include "contact/near.h"
+#include "math/lanes.h"
+#include "tree/box8.h"
+
+typedef struct search_box {
+    float low[3], high[3];
+} search_box;
+
+typedef struct search_node {
+    const sinew_search *search;
+    const sinew_box_node *node;
+    uint32_t row;
+    search_box box;
+    int32_t lowest; /* of its features; -1: partners need not be higher */
+    int32_t object; /* of all its features; -1: of several */
+    sinew_search_found *found;
+} search_node;
+
+static inline search_box box_at(const sinew_box_node *node, int slot)
+{
+    search_box box;
+    for (int k = 0; k < 3; k++) {
+        box.low[k] = node->low[k][slot];
+        box.high[k] = node->high[k][slot];
+    }
+    return box;
+}
+
+/* One bit for each box of the node that meets the box. */
+static inline uint32_t boxes_that_meet(const sinew_box_node *node, const search_box *box)
+{
+    uint32_t bits = 0xff;
+    for (int k = 0; k < 3; k++)
+        bits &= box8_le(box8_load(node->low[k]), box8_set(box->high[k])) &
+                box8_le(box8_set(box->low[k]), box8_load(node->high[k]));
+    return bits;
+}
+
+static inline void put_found(search_node *s, int slot, int32_t key)
+{
+    sinew_search_found *found = s->found;
+    if (found->count < found->capacity)
+        found->entries[found->count] = (uint64_t)(s->row + (uint32_t)slot) << 32 | (uint32_t)key;
+    found->count++;
+}
+
+static inline void try_pair(search_node *s, int slot, int32_t other)
+{
+    const sinew_search *search = s->search;
+    const int32_t own = s->node->id[slot];
+    if (search->kind == SINEW_SEARCH_FACES) {
+        if (near_face(search, own, other))
+            put_found(s, slot, search->rank[other]);
+    } else if (search->kind == SINEW_SEARCH_EDGES) {
+        if (near_edges(search, own, other))
+            put_found(s, slot, other);
+    } else if (near_crossing(search, own, other)) {
+        put_found(s, slot, other);
+    }
+}
+
+/* Features of the node against those of a node of level 0 of a target, whose box is given. */
+static void visit_leaf(search_node *s, const sinew_box_node *leaf, const search_box *box)
+{
+    const uint32_t theirs = boxes_that_meet(leaf, &s->box);
+    for (uint32_t ours = boxes_that_meet(s->node, box); ours; ours &= ours - 1) {
+        const int slot = __builtin_ctz(ours);
+        const search_box own = box_at(s->node, slot);
+        for (uint32_t bits = theirs & boxes_that_meet(leaf, &own); bits; bits &= bits - 1)
+            try_pair(s, slot, leaf->id[__builtin_ctz(bits)]);
+    }
+}
+
+static inline bool worth_a_visit(const search_node *s, const sinew_box_node *node, int slot)
+{
+    const sinew_features *f = s->search->features;
+    return node->id[slot] > s->lowest &&
+           (s->object < 0 || node->object[slot] < 0 || sinew_may_touch(f, s->object, node->object[slot]));
+}
+
+static void visit_target(search_node *s, const sinew_boxes *target)
+{
+    struct {
+        int32_t level, index;
+    } stack[SINEW_BOXES_STACK];
+    int top = 0;
+    stack[top].level = target->level_count - 1;
+    stack[top++].index = 0;
+    while (top > 0) {
+        const int32_t level = stack[--top].level, index = stack[top].index;
+        const sinew_box_node *node = target->nodes[level] + index;
+        for (uint32_t bits = boxes_that_meet(node, &s->box); bits; bits &= bits - 1) {
+            const int slot = __builtin_ctz(bits);
+            const int32_t child = SINEW_BOXES_WIDE * index + slot;
+            if (!worth_a_visit(s, node, slot))
+                continue;
+            if (level == 1) {
+                const search_box box = box_at(node, slot);
+                visit_leaf(s, target->nodes[0] + child, &box);
+            } else {
+                stack[top].level = level - 1;
+                stack[top++].index = child;
+            }
+        }
+    }
+}
+
+static void search_of_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found)
+{
+    const sinew_box_node *parent = search->own->nodes[1] + node / SINEW_BOXES_WIDE;
+    const int slot = node % SINEW_BOXES_WIDE;
+    search_node s = {search, search->own->nodes[0] + node, row, box_at(parent, slot), -1, parent->object[slot], found};
+    if (search->kind != SINEW_SEARCH_FACES) {
+        s.lowest = INT32_MAX;
+        for (int i = 0; i < SINEW_BOXES_WIDE; i++)
+            if (s.node->id[i] >= 0 && s.node->id[i] < s.lowest)
+                s.lowest = s.node->id[i];
+    }
+    for (int32_t t = 0; t < search->target_count; t++)
+        visit_target(&s, search->targets[t]);
+}
+
+extern const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel);
+const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel) = {
+    .name = LANE_NAME,
+    .usable = lane_usable,
+    .node = search_of_node,
+};

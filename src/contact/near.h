@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * near.h: whether two features are a pair: may touch, share no vertex, and are within each other's reach.
+ */
+#ifndef SINEW_NEAR_H
+#define SINEW_NEAR_H
+
+#include "contact/closest.h"
+#include "contact/detect.h"
+#include "contact/search.h"
+
+/* As sinew_pair_closest(), with the distance less the cores. */
+void sinew_pair_closest_less(sinew_touch_pair *pair, const sinew_real *x, double cores);
+
+static inline double near_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline void near_point(const sinew_real *x, int32_t v, double p[3])
+{
+    for (int k = 0; k < 3; k++)
+        p[k] = (double)x[4 * (size_t)v + (size_t)k];
+}
+
+/* Solid radii of the objects of two vertices. */
+static inline double near_cores(const sinew_features *f, int32_t v, int32_t w)
+{
+    return f->objects[f->object[v]].core + f->objects[f->object[w]].core;
+}
+
+/* The distance as pairs have it, which decides. */
+static inline bool near_enough(double d2, double cores, double reach)
+{
+    return (double)(sinew_real)(sqrt(d2) - cores) <= reach;
+}
+
+static inline bool near_is_lone(const sinew_features *f, int32_t v)
+{
+    return f->first_neighbour[v] == f->first_neighbour[v + 1];
+}
+
+/* A lone vertex and a lone edge or a higher lone vertex. */
+static inline bool near_lone(const sinew_search *s, int32_t v, int32_t cell, double reach)
+{
+    const sinew_features *f = s->features;
+    const int32_t *c = f->cells[cell];
+    const bool edge = f->flags[cell] & SINEW_IS_LONE_EDGE;
+    if (!near_is_lone(f, v) || (!edge && (c[0] != c[1] || c[0] < v)))
+        return false;
+    sinew_touch_pair pair = {.v = {v, c[0], c[1], c[2]}, .kind = SINEW_PAIR_FACE};
+    sinew_pair_closest_less(&pair, s->x, near_cores(f, v, c[0]));
+    return (double)pair.distance <= reach;
+}
+
+static inline bool near_face(const sinew_search *s, int32_t v, int32_t cell)
+{
+    const sinew_features *f = s->features;
+    const int32_t *c = f->cells[cell];
+    if (v == c[0] || v == c[1] || v == c[2] || !sinew_may_touch(f, f->object[v], f->object[c[0]]))
+        return false;
+    double p[3], x[3][3], second = 0;
+    sinew_closest best;
+    near_point(s->x, v, p);
+    for (int i = 0; i < 3; i++) {
+        near_point(s->x, c[i], x[i]);
+        second = near_larger(second, (double)s->reach[c[i]]);
+    }
+    const double reach = (double)s->reach[v] + second;
+    if (!(f->flags[cell] & SINEW_IS_FACE))
+        return near_lone(s, v, cell, reach);
+    closest_triangle(p, x, &best);
+    return near_enough(best.d2, near_cores(f, v, c[0]), reach);
+}
+
+static inline bool near_edges(const sinew_search *s, int32_t e, int32_t other)
+{
+    const sinew_features *f = s->features;
+    const int32_t *a = f->edges[e], *b = f->edges[other];
+    if (other <= e || a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] ||
+        !sinew_may_touch(f, f->object[a[0]], f->object[b[0]]))
+        return false;
+    double p[2][3], q[2][3];
+    sinew_closest best;
+    for (int i = 0; i < 2; i++) {
+        near_point(s->x, a[i], p[i]);
+        near_point(s->x, b[i], q[i]);
+    }
+    closest_segments(p, q, &best);
+    return near_enough(best.d2, near_cores(f, a[0], b[0]),
+                       near_larger((double)s->reach[a[0]], (double)s->reach[a[1]]) +
+                           near_larger((double)s->reach[b[0]], (double)s->reach[b[1]]));
+}
+
+static inline bool near_crossing(const sinew_search *s, int32_t cell, int32_t other)
+{
+    const sinew_features *f = s->features;
+    const int32_t *a = f->cells[cell], *b = f->cells[other];
+    if (other <= cell || !sinew_may_touch(f, f->object[a[0]], f->object[b[0]]))
+        return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (a[i] == b[j])
+                return false;
+    return sinew_cells_cross(f, s->x, cell, other);
+}
+
+#endif

@@ -3,6 +3,7 @@
  * world_contact.c: contact as users set it, and what they ask of the last step. The step is contact_step.c.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "world/contact.h"

@@ -119,6 +119,10 @@ static int32_t list_batches(sinew_world *world, int32_t *fixed)
 sinew_status sinew_world_layer(sinew_world *world, sinew_error *error)
 {
     int32_t fixed;
+    if (!world->batches)
+        world->batches = sinew_allocate(&world->allocator, (size_t)world->energy_capacity + 1, sizeof(sinew_batch *));
+    if (!world->batches)
+        return sinew_fail_memory(error, "contacts");
     const int32_t live = list_batches(world, &fixed);
     return sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
 }

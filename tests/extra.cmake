@@ -23,6 +23,10 @@ if(NOT SINEW_SANITIZE)
   endif()
 endif()
 
+# ---- The referee of contact, against surfaces of which the answer is known ----
+add_test(NAME test_crossings COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_crossings.sh $<TARGET_FILE:crossings>
+         ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
+
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
 add_custom_target(threaded_tests)
 foreach(target test_threads test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps

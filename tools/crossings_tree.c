@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * crossings_tree.c: finds the pairs of parts that matter through a tree of boxes, made anew for each frame.
+ *
+ * Two nodes are left out only if their boxes are farther apart than every distance that could still change the verdict:
+ * what is told is what all pairs would tell (`--brute` goes through these; the test compares).
+ */
+#include "crossings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    LEAF = 4
+};
+
+typedef struct box {
+    double low[3], high[3];
+} box;
+
+typedef struct node {
+    box b;
+    int first, count; /* in `order`; */
+    int left, right;  /* -1: a leaf */
+    int piece;        /* of all its parts of bodies; -1: several, -2: it has none */
+    bool colliders;   /* it has parts of these */
+} node;
+
+typedef struct tree {
+    frame *f;
+    box *boxes; /* [parts] */
+    int *order; /* [parts] */
+    node *nodes;
+    int node_count;
+} tree;
+
+static box box_of_part(const mesh *m, const part *p)
+{
+    box b;
+    for (int c = 0; c < 3; c++) {
+        b.low[c] = INFINITY;
+        b.high[c] = -INFINITY;
+        for (int i = 0; i < 3 && p->v[i] >= 0; i++) {
+            const double x = m->x[3 * (size_t)p->v[i] + (size_t)c];
+            b.low[c] = x < b.low[c] ? x : b.low[c];
+            b.high[c] = x > b.high[c] ? x : b.high[c];
+        }
+    }
+    return b;
+}
+
+static double gap(const box *a, const box *b)
+{
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+        const double away = fmax(0, fmax(a->low[c] - b->high[c], b->low[c] - a->high[c]));
+        square += away * away;
+    }
+    return sqrt(square);
+}
+
+static double middle(const tree *t, int part_index, int axis)
+{
+    return t->boxes[part_index].low[axis] + t->boxes[part_index].high[axis];
+}
+
+/* Reorders parts so that the k-th along the axis stands at its place, smaller ones before (Hoare 1961). */
+static void select_middle(const tree *t, int first, int last, int k, int axis)
+{
+    while (first < last) {
+        const double pivot = middle(t, t->order[(first + last) / 2], axis);
+        int i = first, j = last;
+        while (i <= j) {
+            while (middle(t, t->order[i], axis) < pivot)
+                i++;
+            while (middle(t, t->order[j], axis) > pivot)
+                j--;
+            if (i <= j) {
+                const int swap = t->order[i];
+                t->order[i++] = t->order[j];
+                t->order[j--] = swap;
+            }
+        }
+        if (k <= j)
+            last = j;
+        else if (k >= i)
+            first = i;
+        else
+            return;
+    }
+}
+
+static void describe(const tree *t, node *n)
+{
+    *n = (node){.first = n->first, .count = n->count, .left = -1, .right = -1, .piece = -2};
+    for (int c = 0; c < 3; c++) {
+        n->b.low[c] = INFINITY;
+        n->b.high[c] = -INFINITY;
+    }
+    for (int i = n->first; i < n->first + n->count; i++) {
+        const box *b = &t->boxes[t->order[i]];
+        for (int c = 0; c < 3; c++) {
+            n->b.low[c] = fmin(n->b.low[c], b->low[c]);
+            n->b.high[c] = fmax(n->b.high[c], b->high[c]);
+        }
+        const part *p = &t->f->m->parts[t->order[i]];
+        const int piece = t->f->t->piece[p->v[0]];
+        if (p->collider >= 0)
+            n->colliders = true;
+        else
+            n->piece = n->piece == -2 || n->piece == piece ? piece : -1;
+    }
+}
+
+static int build(tree *t, int first, int count)
+{
+    const int index = t->node_count++;
+    node n = {.first = first, .count = count};
+    describe(t, &n);
+    if (count > LEAF) {
+        int axis = 0;
+        for (int c = 1; c < 3; c++)
+            if (n.b.high[c] - n.b.low[c] > n.b.high[axis] - n.b.low[axis])
+                axis = c;
+        select_middle(t, first, first + count - 1, first + count / 2, axis);
+        n.left = build(t, first, count / 2);
+        n.right = build(t, first + count / 2, count - count / 2);
+    }
+    t->nodes[index] = n;
+    return index;
+}
+
+/* Distance up to which parts of two nodes can matter; negative: none of them have anything to do with each other. */
+static double reach(const tree *t, const node *a, const node *b)
+{
+    double far = -1;
+    const bool bodies = a->piece != -2 && b->piece != -2, mixed = a->piece == -1 || b->piece == -1;
+    if (bodies && (mixed || a->piece == b->piece))
+        far = fmax(far, reach_of(t->f, WITHIN));
+    if (bodies && (mixed || a->piece != b->piece))
+        far = fmax(far, reach_of(t->f, BETWEEN));
+    if ((a->colliders && b->piece != -2) || (b->colliders && a->piece != -2))
+        far = fmax(far, reach_of(t->f, AGAINST));
+    /* Gaps and distances are rounded. */
+    return far * (1 + 1e-12);
+}
+
+static void meet(tree *t, int a, int b)
+{
+    const double apart = gap(&t->boxes[a], &t->boxes[b]);
+    const mesh *m = t->f->m;
+    if (m->parts[a].collider >= 0 && m->parts[b].collider >= 0)
+        return;
+    if (apart <= reach_of(t->f, relation_of(t->f, a, b)) * (1 + 1e-12))
+        judge_pair(t->f, a, b, apart == 0);
+}
+
+static void visit(tree *t, int a, int b);
+
+/* Nearer children first: what they find leaves out others. */
+static void visit_children(tree *t, int a, int b)
+{
+    const node *n = &t->nodes[a], *other = &t->nodes[b];
+    const bool right_first = gap(&t->nodes[n->right].b, &other->b) < gap(&t->nodes[n->left].b, &other->b);
+    visit(t, right_first ? n->right : n->left, b);
+    visit(t, right_first ? n->left : n->right, b);
+}
+
+static void visit(tree *t, int a, int b)
+{
+    const node *n = &t->nodes[a], *other = &t->nodes[b];
+    if (gap(&n->b, &other->b) > reach(t, n, other))
+        return;
+    if (n->left >= 0 && (n->count >= other->count || other->left < 0)) {
+        visit_children(t, a, b);
+    } else if (other->left >= 0) {
+        visit_children(t, b, a);
+    } else {
+        for (int i = 0; i < n->count; i++)
+            for (int j = 0; j < other->count; j++)
+                meet(t, t->order[n->first + i], t->order[other->first + j]);
+    }
+}
+
+static void visit_self(tree *t, int a)
+{
+    const node *n = &t->nodes[a];
+    if (n->left >= 0) {
+        visit_self(t, n->left);
+        visit_self(t, n->right);
+        visit(t, n->left, n->right);
+        return;
+    }
+    for (int i = 0; i < n->count; i++)
+        for (int j = i + 1; j < n->count; j++)
+            meet(t, t->order[n->first + i], t->order[n->first + j]);
+}
+
+void tree_pairs(frame *f)
+{
+    const int count = f->m->part_count;
+    tree t = {.f = f};
+    int rooms[3] = {0};
+    t.boxes = make_room(NULL, &rooms[0], count, sizeof *t.boxes);
+    t.order = make_room(NULL, &rooms[1], count, sizeof *t.order);
+    t.nodes = make_room(NULL, &rooms[2], 2 * count, sizeof *t.nodes);
+    for (int p = 0; p < count; p++) {
+        t.boxes[p] = box_of_part(f->m, &f->m->parts[p]);
+        t.order[p] = p;
+    }
+    if (count > 0)
+        visit_self(&t, build(&t, 0, count));
+    free(t.boxes);
+    free(t.order);
+    free(t.nodes);
+}

@@ -118,6 +118,19 @@ obj inside "${solid[@]}" "v 1 1 1" "v 1.5 1 1" "v 1 1.5 1" "f 5 6 7"
 expect 1 "entered 0, passed 1)" outside.obj inside.obj
 expect 0 "2 frames, 0 with crossings" inside.obj inside.obj
 
+# A rope through another and through itself; one that goes round the end of the other has not passed.
+strand=("v -1 0 0" "v 0 0 0" "v 1 0 0" "l 1 2 3")
+obj over "${strand[@]}" "v 0.1 -1 0.05" "v 0.1 0.1 0.05" "v 0.1 1 0.05" "l 4 5 6"
+obj under "${strand[@]}" "v 0.1 -1 -0.05" "v 0.1 0.1 -0.05" "v 0.1 1 -0.05" "l 4 5 6"
+obj off "${strand[@]}" "v 2 -1 0.05" "v 2 0.1 0.05" "v 2 1 0.05" "l 4 5 6"
+obj off_below "${strand[@]}" "v 2 -1 -0.05" "v 2 0.1 -0.05" "v 2 1 -0.05" "l 4 5 6"
+expect 1 "frame 1: crossings 1 (within 0, between 0, colliders 0, fans 0, entered 0, passed 1)" over.obj under.obj
+expect 0 "4 frames, 0 with crossings" over.obj off.obj off_below.obj under.obj
+loop=("v -1 0 0" "v 1 0 0" "v 1 1 0")
+obj loop_over "${loop[@]}" "v 0 1 0.05" "v 0 -1 0.05" "l 1 2 3 4 5"
+obj loop_under "${loop[@]}" "v 0 1 -0.05" "v 0 -1 -0.05" "l 1 2 3 4 5"
+expect 1 "passed 1)" loop_over.obj loop_under.obj
+
 # ---- Soups of triangles and ropes at random places: the search finds what all pairs have
 seed=${SINEW_SEED:-$RANDOM}
 echo "SINEW_SEED=$seed"

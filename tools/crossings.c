@@ -25,8 +25,10 @@ static const char help[] =
     "\n"
     "Told of each frame: pairs of triangles that cross and share no vertex, within a piece, between pieces, against\n"
     "colliders; edges of ropes through triangles count as well. Fans: triangles with one common vertex, one of which\n"
-    "passes through the other. Passed: pieces on the other side of a closed surface than in the first frame. Then the\n"
-    "smallest distance between a vertex and a triangle, or two edges, that share no vertex, and which they are.\n"
+    "passes through the other. Passed: pieces on the other side of a closed surface than in the first frame, and "
+    "ropes\n"
+    "that have passed through ropes since the last one (of the first 4000 edges of ropes). Then the smallest distance\n"
+    "between a vertex and a triangle, or two edges, that share no vertex, and which they are.\n"
     "Touching is not crossing: the distance is 0 then. If the folder has colliders_0000.obj ..., these are colliders.\n"
     "\n"
     "  --sphere X Y Z R              a collider: what enters it is counted\n"
@@ -267,6 +269,7 @@ static void judge_frames(run *r, const options *o, total *sum)
 {
     mesh rest = {0}, now = {0};
     topology t = {0};
+    rope_links links = {0};
     verdict v;
     run_frame(r, 0, &rest);
     topology_make(&t, &rest);
@@ -282,13 +285,14 @@ static void judge_frames(run *r, const options *o, total *sum)
             topology_make(&t, &now);
         }
         first_cells = same;
-        frame f = {.m = &now, .rest = same ? &rest : NULL, .t = &t, .ask = &o->ask, .v = &v};
+        frame f = {.m = &now, .rest = same ? &rest : NULL, .t = &t, .ask = &o->ask, .links = &links, .v = &v};
         judge(&f);
         if (!o->quiet)
             print_frame(&f, r->frames[i]);
         add_up(sum, &v, r->frames[i]);
     }
     topology_free(&t);
+    links_free(&links);
     mesh_free(&rest);
     mesh_free(&now);
 }

@@ -90,7 +90,7 @@ typedef struct shape {
 /* Distance (m) of a triangle or edge from a shape; negative: how deep it is inside. */
 double shape_distance(const shape *s, const mesh *m, const part *p);
 
-/* ---- Pairs (crossings_pairs.c, crossings_tree.c, crossings_judge.c) --------------------------- */
+/* ---- Pairs (crossings_pairs.c, crossings_tree.c, crossings_ropes.c, crossings_judge.c) -------- */
 
 typedef enum relation {
     WITHIN,  /* one connected piece */
@@ -110,9 +110,9 @@ typedef struct verdict {
     long crossings[RELATION_COUNT]; /* pairs of triangles without a common vertex, triangles and edges of ropes */
     long fans;                      /* pairs of triangles with one common vertex, where one passes through the other */
     long entered;                   /* triangles and edges in shapes */
-    long passed;                    /* pieces that are inside a closed surface and were not, or the other way round */
-    double depth;                   /* m: the deepest of `entered` */
-    int first[2];                   /* parts of the first crossing, -1: none */
+    long passed;  /* through closed surfaces since the first frame, ropes through ropes since the last */
+    double depth; /* m: the deepest of `entered` */
+    int first[2]; /* parts of the first crossing, -1: none */
     feature_pair nearest[RELATION_COUNT];
     double shape_nearest; /* m: smallest distance from a shape */
     double violation;     /* m: largest of thickness less distance */
@@ -137,11 +137,21 @@ typedef struct topology {
     bool *open;         /* [point_count] at places of `piece`: has an edge with other than two triangles */
 } topology;
 
+/* How strands of ropes wind about each other, kept from frame to frame (crossings_ropes.c). */
+typedef struct rope_links {
+    int *pieces; /* [piece_count] ropes */
+    int piece_count, piece_room;
+    double *before; /* [before_entries] links of each piece with each, in the last frame; NULL: there was none */
+    size_t before_entries;
+    int before_parts;
+} rope_links;
+
 typedef struct frame {
     const mesh *m;
     const mesh *rest; /* the first frame, NULL: cells have changed since */
     const topology *t;
     const question *ask;
+    rope_links *links;
     verdict *v;
 } frame;
 
@@ -155,6 +165,8 @@ void print_crossing(const mesh *m, int a, int b);
 relation relation_of(const frame *f, int a, int b);
 /* Distance (m) up to which pairs of a relation still change the verdict. */
 double reach_of(const frame *f, relation r);
+void judge_links(frame *f, rope_links *links);
+void links_free(rope_links *links);
 /* All pairs that can change the verdict, by boxes. */
 void tree_pairs(frame *f);
 

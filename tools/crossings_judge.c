@@ -97,4 +97,5 @@ void judge(frame *f)
     judge_shapes(f);
     if (f->rest)
         judge_passages(f);
+    judge_links(f, f->links);
 }

@@ -95,6 +95,8 @@ void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, 
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
+/* blocks[i] = the same of the fixed elements alone, projected, without inertia, at pins too. */
+void sinew_objective_fixed_diagonal(const sinew_objective *objective, const sinew_real *q, double *blocks);
 /* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too:
  * of the fixed elements or of the layer. */
 void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool layer, double *traces);

@@ -49,6 +49,8 @@ static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_
     const int32_t n = o->particle_count, threads = o->thread_count;
     point p = {.alpha = alpha};
     sinew_combine(trial, s->q, (sinew_real)alpha, d, n, threads);
+    if (s->contact)
+        s->contact->limit(s->contact->context, trial);
     p.value = sinew_objective_gradient(o, trial, trial_gradient, &p.terms);
     p.slope = isfinite(p.value) ? sinew_dot(trial_gradient, d, n, threads) : HUGE_VAL;
     return p;

@@ -48,6 +48,9 @@ enum {
  * know. */
 typedef struct sinew_contact_hooks {
     void *context;
+    /* Cuts the ways from s->q to the points of a trial [particle_count][4] where the guard would, without going there:
+     * line searches look only where steps can end. */
+    void (*limit)(void *context, sinew_real *trial);
     /* Holds the vertices of s->q within what is known to be free of crossings; true: s->q was changed. */
     bool (*guard)(void *context, sinew_solve *s);
     /* After `iteration` iterations: renews multipliers, or detects anew. `solved`: these contacts with these numbers

@@ -55,6 +55,7 @@ struct sinew_contact_work {
     /* The step at hand. */
     sinew_contact_hooks hooks;
     double time;          /* s: when it began */
+    double *blocks;       /* [particle_count][9] N/m of the fixed elements, where it began */
     sinew_real *guess;    /* [particle_count][4] m: where solvers begin that begin with inertia */
     sinew_real *v_before; /* [particle_count][4] m/s: velocities when the step began; until it has begun, when the last
                              one did */
@@ -63,14 +64,14 @@ struct sinew_contact_work {
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    double moved, asked; /* m: sums over the epoch of what vertices went and wanted to go */
+    bool limited;        /* a line search has noted who it cut */
     bool unfinished;     /* no further epoch helps */
     bool failed;         /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
 
     size_t edge_room, x_room, wanted_room, begun_room, kinematic_room, reach_room, delta_room, part_room, element_room,
-        touch_room, particle_room, data_room, own_room, guess_room, v_room;
+        touch_room, particle_room, data_room, own_room, block_room, guess_room, v_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */

@@ -6,7 +6,8 @@
  *     k_n = factor / sum_a (w_a^2 / (H_aa + m_a/h^2)),     k_t = k_n
  *     a = P z_n - t / k_t                                  z_n with the places where the step began
  *
- * H_aa is a third of the trace of the fixed elements' block at rest. t is friction when the step began, kept as a
+ * H_aa is n.(H n) of the fixed elements' block where the step began: a cloth gives way across itself more easily than
+ * along. t is friction when the step began, kept as a
  * force: closest points make P z_n = 0 in each detection, and an anchor kept as a point would lose its stretch.
  */
 #include <math.h>
@@ -40,6 +41,15 @@ static void fixed_point(const sinew_world *world, const sinew_touch *t, bool beg
 
 /* ---- Stiffness ------------------------------------------------------------------------------- */
 
+static double along_normal(const double H[9], const double n[3])
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            sum += n[i] * H[3 * i + k] * n[k];
+    return fmax(sum, 0);
+}
+
 /* m/N: how far the vertices of a contact give, together, for a force between its sides; 0: nothing of it can move. */
 static double give_of(const sinew_world *world, const sinew_touch *t)
 {
@@ -51,7 +61,7 @@ static double give_of(const sinew_world *world, const sinew_touch *t)
             continue;
         const int32_t p = c->features.particle[t->v[a]];
         const double inertia = world->def.quasistatic ? 0 : (double)world->mass[p] / (h * h);
-        const double stiffness = world->solve.elastic_of[p] / 3 + inertia;
+        const double stiffness = along_normal(c->blocks + 9 * (size_t)p, t->n) + inertia;
         if (!world->pinned[p] && stiffness > 0)
             sum += (double)t->w[a] * (double)t->w[a] / stiffness;
     }

@@ -13,19 +13,20 @@
 #include "base/reduce.h"
 #include "world/contact.h"
 
-#define GATE         0.05 /* of the weight */
-#define DELTA_SPARE  1.2  /* balls are larger than the motion that is expected */
-#define DELTA_EDGES  1.5  /* and at most so many edges */
-#define MARGIN       0.5  /* of the offset: what is that near gets a contact element */
-#define CUT_PART     0.01 /* of the vertices that may be held without another epoch */
-#define CUT_FEW      3
-#define GAIN_LEAST   1e-3 /* of the motion that an epoch must allow for another to be worth it */
-#define UPDATES_MOST 200  /* renewals of multipliers in a step */
-#define ROUND_NEWTON 4    /* iterations of a round */
-#define ROUND_SWEEPS 4
-#define EPOCH_NEWTON 2 /* iterations between two looks at who is held */
-#define EPOCH_SWEEPS 5
-#define HALVINGS     20
+#define GATE           0.05 /* of the weight */
+#define DELTA_SPARE    1.2  /* balls are larger than the motion that is expected */
+#define DELTA_EDGES    1.5  /* and at most so many edges */
+#define MARGIN         0.5  /* of the offset: what is that near gets a contact element */
+#define CUT_PART       0.01 /* of the vertices that may be held without another epoch */
+#define CUT_FEW        3
+#define GAIN_LEAST     1e-3 /* of the motion that an epoch must allow for another to be worth it */
+#define UPDATES_MOST   200  /* renewals of multipliers in a step */
+#define ROUND_NEWTON   4    /* iterations of a round */
+#define ROUND_SWEEPS   4
+#define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
+#define EPOCH_SWEEPS   5
+#define EPOCH_PATIENCE 3 /* times as many where few are held */
+#define HALVINGS       20
 
 /* ---- Traits of solvers ----------------------------------------------------------------------- */
 
@@ -250,7 +251,7 @@ static sinew_status make_epoch(sinew_world *world, const sinew_real *q, bool fir
     sinew_cells_motion motion = {c->x, c->wanted, c->delta, first && !world->def.quasistatic && is_guarded(c)};
     c->report.epochs++;
     c->cut_count = 0;
-    c->moved = c->asked = 0;
+    c->limited = false;
     advance_colliders(world, true);
     gather_wanted(world, q);
     if (!sinew_cells_begin(&c->cells, &c->features, &motion))
@@ -270,7 +271,7 @@ static sinew_status make_epoch(sinew_world *world, const sinew_real *q, bool fir
 
 /* ---- The guard ------------------------------------------------------------------------------- */
 
-/* What a pass over vertices does with the places that particles ask for. */
+/* A pass over vertices and the places that particles ask for. */
 typedef struct guard_pass {
     sinew_contact_work *contact;
     const uint8_t *pinned;
@@ -278,35 +279,21 @@ typedef struct guard_pass {
     bool feedback; /* particles that are held go back; else pins alone */
 } guard_pass;
 
-enum {
-    SUM_CUT,
-    SUM_MOVED,
-    SUM_ASKED,
-    SUM_CHANGED,
-    SUM_COUNT
-};
-
+/* sums: vertices that are held, particles that were moved */
 static void guard_range(const void *context, int32_t first, int32_t last, double *sums)
 {
     const guard_pass *g = context;
-    sinew_cells *cells = &g->contact->cells;
+    sinew_contact_work *c = g->contact;
     for (int32_t v = first; v < last; v++) {
-        const int32_t p = g->contact->features.particle[v];
-        sinew_real *to = g->q + 4 * (size_t)p, *safe = cells->safe + 4 * (size_t)v;
-        double asked = 0, moved = 0;
-        for (size_t i = 0; i < 3; i++)
-            asked += pow((double)to[i] - (double)safe[i], 2);
-        const sinew_real before[3] = {safe[0], safe[1], safe[2]};
-        const bool cut = sinew_cells_cut(cells, v, to);
-        for (size_t i = 0; i < 3; i++)
-            moved += pow((double)safe[i] - (double)before[i], 2);
-        sums[SUM_CUT] += cut;
-        sums[SUM_MOVED] += sqrt(moved);
-        sums[SUM_ASKED] += sqrt(asked);
+        const int32_t p = c->features.particle[v];
+        sinew_real *to = g->q + 4 * (size_t)p, *safe = c->cells.safe + 4 * (size_t)v;
+        const bool limited = c->limited && c->cells.cut[v], cut = sinew_cells_cut(&c->cells, v, to);
+        c->cells.cut[v] = cut || limited;
+        sums[0] += cut || limited;
         if (!cut || !(g->feedback || g->pinned[p]))
             continue;
         memcpy(to, safe, 3 * sizeof *to);
-        sums[SUM_CHANGED] += 1;
+        sums[1] += 1;
     }
 }
 
@@ -314,14 +301,40 @@ static bool hold(sinew_world *world, sinew_real *q, bool feedback)
 {
     sinew_contact_work *c = world->contact;
     const guard_pass pass = {c, world->pinned, q, feedback};
-    double sums[SUM_COUNT] = {0};
+    double sums[2] = {0};
     if (!is_guarded(c))
         return false;
-    sinew_sum(guard_range, &pass, c->features.moved_count, SUM_COUNT, sums, world->objective.thread_count);
-    c->cut_count = (int32_t)sums[SUM_CUT];
-    c->moved += sums[SUM_MOVED];
-    c->asked += sums[SUM_ASKED];
-    return sums[SUM_CHANGED] > 0;
+    sinew_sum(guard_range, &pass, c->features.moved_count, 2, sums, world->objective.thread_count);
+    c->limited = false;
+    c->cut_count = (int32_t)sums[0];
+    return sums[1] > 0;
+}
+
+/* Vertices of a trial are cut where the guard would cut them; cells remember who was. */
+static void limit_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const guard_pass *g = context;
+    sinew_contact_work *c = g->contact;
+    (void)member;
+    for (int32_t v = first; v < last; v++) {
+        sinew_real *to = g->q + 4 * (size_t)c->features.particle[v];
+        const sinew_real *safe = c->cells.safe + 4 * (size_t)v;
+        const double part = sinew_cells_limit(&c->cells, v, to);
+        c->cells.cut[v] = part < 1;
+        for (size_t i = 0; part < 1 && i < 3; i++)
+            to[i] = (sinew_real)((double)safe[i] + part * ((double)to[i] - (double)safe[i]));
+    }
+}
+
+static void limit_hook(void *context, sinew_real *trial)
+{
+    sinew_world *world = context;
+    sinew_contact_work *c = world->contact;
+    const guard_pass pass = {c, world->pinned, trial, true};
+    if (!is_guarded(c))
+        return;
+    sinew_over_particles(world->objective.thread_count, c->features.moved_count, limit_range, &pass);
+    c->limited = true;
 }
 
 static bool guard_hook(void *context, sinew_solve *s)
@@ -378,22 +391,40 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
 
 /* ---- Further epochs -------------------------------------------------------------------------- */
 
+static bool collider_is_held(const sinew_contact_work *c)
+{
+    for (int32_t o = 0; o < c->features.object_count; o++)
+        if (c->features.objects[o].kinematic && c->part[o] < 1)
+            return true;
+    return false;
+}
+
+/* Many held vertices are worth a look soon, few ones later: they too would hang in the air for good. */
 static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved)
 {
     const sinew_contact_work *c = world->contact;
-    const int32_t few = solved ? 0 : (int32_t)fmax(CUT_PART * c->features.moved_count, CUT_FEW);
-    const int32_t wait = follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS;
-    bool held = false;
-    for (int32_t o = 0; o < c->features.object_count; o++)
-        held = held || (c->features.objects[o].kinematic && c->part[o] < 1);
-    return !c->unfinished && c->report.epochs < c->def.epochs && (c->cut_count > few || (solved && held)) &&
-           (solved || iteration - c->epoch_began >= wait);
+    const bool many = c->cut_count > fmax(CUT_PART * c->features.moved_count, CUT_FEW);
+    const int32_t wait = (follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS) * (many ? 1 : EPOCH_PATIENCE);
+    if (c->unfinished || c->report.epochs >= c->def.epochs)
+        return false;
+    return (c->cut_count > 0 && (solved || iteration - c->epoch_began >= wait)) || (solved && collider_is_held(c));
+}
+
+/* Whether vertices went a noticeable part of their way in this epoch. */
+static bool gained(const sinew_contact_work *c)
+{
+    double went = 0, way = 0;
+    for (size_t k = 0; k < 4 * (size_t)c->features.moved_count; k++) {
+        went += fabs((double)c->cells.safe[k] - (double)c->x[k]);
+        way += fabs((double)c->wanted[k] - (double)c->x[k]);
+    }
+    return went > GAIN_LEAST * way;
 }
 
 static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iteration)
 {
     sinew_contact_work *c = world->contact;
-    if (c->moved < GAIN_LEAST * c->asked) {
+    if (!gained(c)) {
         c->unfinished = true;
         return 0;
     }
@@ -469,8 +500,10 @@ static bool make_vectors(const sinew_world *world, sinew_contact_work *c)
 {
     const sinew_allocator *m = &world->allocator;
     const size_t size = 4 * (size_t)world->particle_count, had = c->v_room;
-    const bool good = sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
-                      sinew_make_room(m, &c->v_before, &c->v_room, size, sizeof *c->v_before);
+    const bool good =
+        sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
+        sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks) &&
+        sinew_make_room(m, &c->v_before, &c->v_room, size, sizeof *c->v_before);
     c->v_known = c->v_known && had == c->v_room;
     return good;
 }
@@ -497,10 +530,10 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->epoch_began = 0;
     c->last_update = -1;
     c->gate = GATE * find_weight(world);
-    c->hooks = (sinew_contact_hooks){world, guard_hook, renew_hook, finish_hook};
+    c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;
     world->solve.first_guess = c->guess;
-    sinew_solve_stiffness(&world->solve);
+    sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
     guess_start(world);
     memcpy(c->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *c->v_before);
     c->v_known = true;

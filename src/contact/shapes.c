@@ -153,6 +153,7 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
     if (status != SINEW_OK)
         return status;
     record->kind = def->kind;
+    record->closed = def->kind == SINEW_SHAPE_PLANE; /* one side of it is solid; others say it when they are made */
     record->thickness = def->thickness;
     record->friction = def->friction;
     record->restitution = def->restitution;

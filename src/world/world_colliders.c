@@ -90,9 +90,9 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
     return SINEW_OK;
 }
 
-sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider collider, sinew_real extent,
-                                    int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
-                                    int32_t *triangles, sinew_error *error)
+sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
+                                       sinew_real extent, int32_t *vertex_count, sinew_real *positions,
+                                       int32_t *triangle_count, int32_t *triangles, sinew_error *error)
 {
     sinew_error_clear(error);
     const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
@@ -101,16 +101,45 @@ sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider col
     if (!SINEW_ASSERT(vertex_count && triangle_count))
         return sinew_fail(error, SINEW_ERROR_USAGE, "collider %d: its surface needs room for both counts",
                           collider.index);
+    if (!isfinite(time))
+        return sinew_fail(error, SINEW_ERROR_DATA, "collider %d: the time is %g s, must be finite", collider.index,
+                          time);
     if (record->kind == SINEW_SHAPE_PLANE && !(extent > 0 && isfinite(extent)))
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "collider %d: the extent of a plane is %g m, must be finite and greater than 0",
                           collider.index, (double)extent);
     sinew_shape_drawing_counts(record, vertex_count, triangle_count);
     if (positions)
-        sinew_shape_draw_points(record, world->time, (double)extent, positions);
+        sinew_shape_draw_points(record, time, (double)extent, positions);
     if (triangles)
         sinew_shape_draw_triangles(record, triangles);
     return SINEW_OK;
+}
+
+sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider collider, sinew_real extent,
+                                    int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
+                                    int32_t *triangles, sinew_error *error)
+{
+    return sinew_collider_surface_at(world, collider, world ? world->time : 0, extent, vertex_count, positions,
+                                     triangle_count, triangles, error);
+}
+
+sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record ? record->kind : SINEW_SHAPE_COUNT;
+}
+
+const char *sinew_collider_name(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record && record->name ? record->name : "";
+}
+
+bool sinew_collider_closed(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record && record->closed;
 }
 
 sinew_status sinew_collider_force(const sinew_world *world, sinew_collider collider, double force[3], double torque[3],

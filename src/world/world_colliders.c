@@ -82,8 +82,10 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
             return sinew_fail(error, SINEW_ERROR_DATA, "collider %d: %s along %c of its pose is %g, must be finite",
                               collider.index, isfinite(position[c]) ? "rotation" : "position", "xyz"[c],
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
-    if (!record->posed)
+    if (!record->posed) {
         pose_now(world, record, record->pose[0]);
+        sinew_contact_changed(world); /* it may have stood still so far */
+    }
     record->posed = true;
     memcpy(record->pose[1], position, 3 * sizeof *position);
     memcpy(record->pose[1] + 3, rotation, 3 * sizeof *rotation);

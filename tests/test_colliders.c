@@ -140,7 +140,7 @@ static void test_height_field(void **state)
     for (int32_t v = 0; v < 6; v++) {
         assert_true((double)field.vertices[3 * v] == 2 * (v % 3) - 2);
         assert_true((double)field.vertices[3 * v + 1] == v % 3);
-        assert_true((double)field.vertices[3 * v + 2] == v / 3 - 0.5);
+        assert_true((double)field.vertices[3 * v + 2] == (v < 3 ? -0.5 : 0.5));
     }
     /* All face up: the slope's normal is (-1, 2, 0). */
     for (int32_t t = 0; t < 4; t++) {

@@ -95,10 +95,11 @@ static void put_cache(const char *name, int32_t points, int32_t frames)
     memcpy(bytes + 16, &points, 4);
     memcpy(bytes + 20, start, 8);
     memcpy(bytes + 28, &frames, 4);
-    for (int32_t i = 0; i < points * frames; i++) {
-        const float x[3] = {(float)(i % points), (float)(i / points), 0};
-        memcpy(bytes + 32 + 12 * i, x, 12);
-    }
+    for (int32_t frame = 0; frame < frames; frame++)
+        for (int32_t point = 0; point < points; point++) {
+            const float x[3] = {(float)point, (float)frame, 0};
+            memcpy(bytes + 32 + 12 * (frame * points + point), x, 12);
+        }
     put_file(name, bytes, 32 + 12 * (size_t)(points * frames));
 }
 

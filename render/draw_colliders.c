@@ -48,20 +48,27 @@ static rest_box measure_rest(const drawing *d)
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-static sinew_status get_surface_at(const drawing *d, sinew_collider id, double extent, collider_surface *surface)
+/* As it is now, or, of another world, at the time that the def says; counts alone where there are no arrays yet. */
+static sinew_status ask_surface(const drawing *d, sinew_collider id, double extent, collider_surface *surface)
 {
-    const sinew_world *world = d->def->colliders ? d->def->colliders : d->world;
-    const double time = d->def->colliders ? d->def->collider_time : (double)sinew_world_time(world);
-    sinew_status status = sinew_collider_surface_at(world, id, time, (sinew_real)extent, &surface->vertex_count, NULL,
-                                                    &surface->triangle_count, NULL, d->error);
+    if (d->def->colliders)
+        return sinew_collider_surface_at(d->def->colliders, id, d->def->collider_time, (sinew_real)extent,
+                                         &surface->vertex_count, surface->positions, &surface->triangle_count,
+                                         surface->triangles, d->error);
+    return sinew_collider_surface(d->world, id, (sinew_real)extent, &surface->vertex_count, surface->positions,
+                                  &surface->triangle_count, surface->triangles, d->error);
+}
+
+static sinew_status get_surface(const drawing *d, sinew_collider id, double extent, collider_surface *surface)
+{
+    const sinew_status status = ask_surface(d, id, extent, surface);
     if (status != SINEW_OK)
         return status;
     surface->positions = malloc(3 * (size_t)surface->vertex_count * sizeof *surface->positions + 1);
     surface->triangles = malloc(3 * (size_t)surface->triangle_count * sizeof *surface->triangles + 1);
     if (!surface->positions || !surface->triangles)
         return picture_fail_memory(d->error, "a snapshot");
-    return sinew_collider_surface_at(world, id, time, (sinew_real)extent, &surface->vertex_count, surface->positions,
-                                     &surface->triangle_count, surface->triangles, d->error);
+    return ask_surface(d, id, extent, surface);
 }
 
 static void free_surface(collider_surface *surface)
@@ -173,7 +180,7 @@ static double extent_of_plane(const drawing *d, sinew_collider id, const rest_bo
 {
     collider_surface small = {0};
     double farthest = 0;
-    const sinew_status status = get_surface_at(d, id, 1, &small);
+    const sinew_status status = get_surface(d, id, 1, &small);
     for (int c = 0; status == SINEW_OK && c < 3; c++) {
         const double at = (double)(small.positions[c] + small.positions[9 + c]) / 2;
         farthest = fmax(farthest, fmax(fabs(rest->low[c] - at), fabs(rest->high[c] - at)));
@@ -192,7 +199,7 @@ static sinew_status draw_one(drawing *d, sinew_snapshot *snapshot, sinew_collide
     collider_surface surface = {0};
     if (plane && framed)
         return SINEW_OK;
-    const sinew_status status = get_surface_at(d, id, plane ? extent_of_plane(d, id, rest) : 1, &surface);
+    const sinew_status status = get_surface(d, id, plane ? extent_of_plane(d, id, rest) : 1, &surface);
     if (status == SINEW_OK) {
         const bool large = rest->diagonal > 0 && surface_diagonal(&surface) > 4 * rest->diagonal;
         if (plane)

@@ -92,24 +92,18 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
     return SINEW_OK;
 }
 
-sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
-                                       sinew_real extent, int32_t *vertex_count, sinew_real *positions,
-                                       int32_t *triangle_count, int32_t *triangles, sinew_error *error)
+static sinew_status write_surface(const sinew_collider_record *record, int32_t index, double time, sinew_real extent,
+                                  int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
+                                  int32_t *triangles, sinew_error *error)
 {
-    sinew_error_clear(error);
-    const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
-    if (!record)
-        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(vertex_count && triangle_count))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "collider %d: its surface needs room for both counts",
-                          collider.index);
+        return sinew_fail(error, SINEW_ERROR_USAGE, "collider %d: its surface needs room for both counts", index);
     if (!isfinite(time))
-        return sinew_fail(error, SINEW_ERROR_DATA, "collider %d: the time is %g s, must be finite", collider.index,
-                          time);
+        return sinew_fail(error, SINEW_ERROR_DATA, "collider %d: the time is %g s, must be finite", index, time);
     if (record->kind == SINEW_SHAPE_PLANE && !(extent > 0 && isfinite(extent)))
         return sinew_fail(error, SINEW_ERROR_DATA,
-                          "collider %d: the extent of a plane is %g m, must be finite and greater than 0",
-                          collider.index, (double)extent);
+                          "collider %d: the extent of a plane is %g m, must be finite and greater than 0", index,
+                          (double)extent);
     sinew_shape_drawing_counts(record, vertex_count, triangle_count);
     if (positions)
         sinew_shape_draw_points(record, time, (double)extent, positions);
@@ -122,8 +116,24 @@ sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider col
                                     int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
                                     int32_t *triangles, sinew_error *error)
 {
-    return sinew_collider_surface_at(world, collider, world ? world->time : 0, extent, vertex_count, positions,
-                                     triangle_count, triangles, error);
+    sinew_error_clear(error);
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    return write_surface(record, collider.index, world->time, extent, vertex_count, positions, triangle_count,
+                         triangles, error);
+}
+
+sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
+                                       sinew_real extent, int32_t *vertex_count, sinew_real *positions,
+                                       int32_t *triangle_count, int32_t *triangles, sinew_error *error)
+{
+    sinew_error_clear(error);
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    return write_surface(record, collider.index, time, extent, vertex_count, positions, triangle_count, triangles,
+                         error);
 }
 
 sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider)

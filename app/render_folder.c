@@ -246,6 +246,8 @@ sinew_snapshot *sinew_render_take(sinew_render *r, int64_t frame)
         return NULL;
     }
     sinew_snapshot *snapshot = NULL;
+    r->look.snapshot.colliders = sinew_scene_world(r->scene);
+    r->look.snapshot.collider_time = (double)frame * r->frame_time;
     if (sinew_world_set_positions(world, 0, count, r->q) != SINEW_OK ||
         sinew_world_set_velocities(world, 0, count, r->v) != SINEW_OK)
         sinew_usage_error(command, "%s: frame %lld: the world does not take its points",

@@ -190,7 +190,15 @@ static bool never_began(const char *directory, const json_t *summary)
 bool sinew_run_check_folder(const sinew_run *r)
 {
     const bool overwrite = sinew_option_on(&r->arguments, "overwrite");
+    const char *name = sinew_scene_name(r->scene);
     bool foreign;
+    if (r->wanted[SINEW_CACHE_CSV] && (strcmp(name, "metrics") == 0 || strcmp(name, "contact") == 0)) {
+        sinew_usage_error(command,
+                          "--format csv: %s.csv is another file of a run; give the scene another name: "
+                          "--set name=NAME",
+                          name);
+        return false;
+    }
     if (r->goes_on)
         return true;
     json_t *summary = sinew_run_summary_read(r->directory, &foreign);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * draw_world.h: for the files that turn a world into a shape (snapshot.c, draw_bodies.c, draw_skin.c, draw_cut.c,
- * draw_marks.c): what they share.
+ * draw_marks.c, draw_colliders.c): what they share.
  */
 #ifndef SINEW_RENDER_DRAW_WORLD_H
 #define SINEW_RENDER_DRAW_WORLD_H
 
 #include "field.h"
 #include "shape.h"
+#include "sinew/contact.h"
 
 /* The cells of one body that are drawn, and where its points begin. */
 typedef struct drawn_body {
@@ -53,5 +54,7 @@ sinew_status draw_skin(drawing *d, const drawn_body *body);
 sinew_status draw_cut_body(drawing *d, const drawn_body *body);
 /* Pins, targets of position energies, pairs and edges between bodies. */
 sinew_status draw_marks(drawing *d);
+/* Colliders, after all else: says which triangles are framed, and where the floor is. */
+sinew_status draw_colliders(drawing *d, sinew_snapshot *snapshot);
 
 #endif

@@ -45,10 +45,12 @@ typedef struct sinew_snapshot_def {
     const char *values_name, *values_unit; /* of these, for the legend; NULL: none */
     bool cut; /* what lies on the side that cut_normal points to is taken away, whole tets at a time */
     double cut_point[3], cut_normal[3];
-    bool pins;     /* draw them: small balls, and those of position energies. Default true */
-    bool springs;  /* draw pairs and edges between bodies: thin tubes. Default true */
-    double crease; /* radians: edges sharper than this stay sharp. Default 0.8 */
-    double rope;   /* m, radius of tubes for bodies of edges; 0 (default): by their size */
+    bool pins;                    /* draw them: small balls, and those of position energies. Default true */
+    bool springs;                 /* draw pairs and edges between bodies: thin tubes. Default true */
+    double crease;                /* radians: edges sharper than this stay sharp. Default 0.8 */
+    double rope;                  /* m, radius of tubes for bodies of edges; 0 (default): by their size */
+    const sinew_world *colliders; /* whose colliders are drawn; NULL (default): the world's own, as they are now ... */
+    double collider_time;         /* s: ... else as they are at this time */
 } sinew_snapshot_def;
 sinew_snapshot_def sinew_default_snapshot_def(void);
 /* The world as it is now. A field that it does not have is SINEW_ERROR_UNSUPPORTED, by name. NULL on failure. */
@@ -64,7 +66,7 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 
 typedef struct sinew_survey {
     bool any;
-    double bounds[6];                          /* m: min x y z, max x y z of all that is drawn */
+    double bounds[6];                          /* m: min x y z, max x y z of all that is drawn and to be framed */
     double extremes[SINEW_SURVEY_EXTREMES][3]; /* m: the farthest points in so many directions, for fitted cameras */
     bool valued;                               /* there are values that are coloured by; else the next four are 0 */
     double low, high;                          /* range of 99 in 100 values of each snapshot */
@@ -106,7 +108,8 @@ typedef struct sinew_panel {
 } sinew_panel;
 
 typedef enum sinew_ground {
-    SINEW_GROUND_BELOW = 0, /* a floor just below the survey's bounds, that catches shadows (default) */
+    SINEW_GROUND_BELOW = 0, /* default: the horizontal plane among the colliders, or else a floor just below the
+                               survey's bounds, that catches shadows */
     SINEW_GROUND_NONE,
     SINEW_GROUND_AT /* y = ground_height */
 } sinew_ground;

@@ -60,6 +60,10 @@ struct sinew_snapshot {
     int32_t class_count;      /* SINEW_COLOUR_CLASS: how many there are */
     int64_t left_out;
     double bounds[6];       /* m, of the shape's triangles; min > max: there are none */
+    int32_t framed;         /* the first triangles, which a fitted camera shows; large colliders follow them */
+    bool floored;           /* a horizontal plane is among the colliders ... */
+    double floor;           /* m: ... at this height, the highest of them */
+    double beneath;         /* m: the lowest point of what is not framed; infinite: there is nothing */
     bool valued;            /* there are finite values */
     double low, high;       /* 99 in 100 values lie in between */
     double lowest, highest; /* of all values */

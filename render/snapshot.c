@@ -132,18 +132,18 @@ static sinew_status list_bodies(drawing *d)
 
 /* ---- Range and bounds ------------------------------------------------------------------------ */
 
-static void find_bounds(sinew_snapshot *snapshot)
+/* Bounds of triangles first .. last - 1; min > max: there are none. */
+static void find_bounds(const shape *s, int32_t first, int32_t last, double bounds[6])
 {
-    const shape *s = &snapshot->shape;
     for (size_t c = 0; c < 3; c++) {
-        snapshot->bounds[c] = INFINITY;
-        snapshot->bounds[3 + c] = -INFINITY;
+        bounds[c] = INFINITY;
+        bounds[3 + c] = -INFINITY;
     }
-    for (size_t i = 0; i < 3 * (size_t)s->triangle_count; i++)
+    for (size_t i = 3 * (size_t)first; i < 3 * (size_t)last; i++)
         for (size_t c = 0; c < 3; c++) {
             const double x = s->points[3 * (size_t)s->triangles[i] + c];
-            snapshot->bounds[c] = fmin(snapshot->bounds[c], x);
-            snapshot->bounds[3 + c] = fmax(snapshot->bounds[3 + c], x);
+            bounds[c] = fmin(bounds[c], x);
+            bounds[3 + c] = fmax(bounds[3 + c], x);
         }
 }
 
@@ -191,10 +191,16 @@ static sinew_status take(drawing *d, sinew_snapshot *snapshot)
         status = draw_bodies(d);
     if (status == SINEW_OK)
         status = draw_marks(d);
+    if (status == SINEW_OK)
+        status = draw_colliders(d, snapshot);
     if (status == SINEW_OK && (snapshot->shape.failed || !find_range(snapshot)))
         status = picture_fail_memory(d->error, "a snapshot");
-    if (status == SINEW_OK)
-        find_bounds(snapshot);
+    if (status == SINEW_OK) {
+        double large[6];
+        find_bounds(&snapshot->shape, 0, snapshot->shape.triangle_count, snapshot->bounds);
+        find_bounds(&snapshot->shape, snapshot->framed, snapshot->shape.triangle_count, large);
+        snapshot->beneath = large[1];
+    }
     snapshot->left_out = d->left_out;
     snapshot->class_count = d->field.class_count;
     picture_field_free(&d->field);
@@ -255,13 +261,13 @@ static void survey_direction(int i, double n[3])
     n[2] = radius * sin(angle);
 }
 
-static void survey_points(sinew_survey *survey, const shape *s)
+static void survey_points(sinew_survey *survey, const shape *s, int32_t triangle_count)
 {
     for (int k = 0; k < SINEW_SURVEY_EXTREMES; k++) {
         double n[3], *best = survey->extremes[k];
         survey_direction(k, n);
         double most = survey->any ? n[0] * best[0] + n[1] * best[1] + n[2] * best[2] : -INFINITY;
-        for (size_t i = 0; i < 3 * (size_t)s->triangle_count; i++) {
+        for (size_t i = 0; i < 3 * (size_t)triangle_count; i++) {
             const double *p = s->points + 3 * (size_t)s->triangles[i];
             const double height = n[0] * p[0] + n[1] * p[1] + n[2] * p[2];
             if (height > most) {
@@ -274,12 +280,14 @@ static void survey_points(sinew_survey *survey, const shape *s)
 
 void sinew_survey_add(sinew_survey *survey, const sinew_snapshot *snapshot)
 {
-    if (!survey || !snapshot || snapshot->shape.triangle_count == 0)
+    if (!survey || !snapshot || snapshot->framed == 0)
         return;
-    survey_points(survey, &snapshot->shape);
+    double bounds[6];
+    find_bounds(&snapshot->shape, 0, snapshot->framed, bounds);
+    survey_points(survey, &snapshot->shape, snapshot->framed);
     for (size_t c = 0; c < 6; c++) {
-        const double old = survey->any ? survey->bounds[c] : snapshot->bounds[c];
-        survey->bounds[c] = c < 3 ? fmin(old, snapshot->bounds[c]) : fmax(old, snapshot->bounds[c]);
+        const double old = survey->any ? survey->bounds[c] : bounds[c];
+        survey->bounds[c] = c < 3 ? fmin(old, bounds[c]) : fmax(old, bounds[c]);
     }
     survey->any = true;
     if (!snapshot->valued)

@@ -36,8 +36,10 @@ static void place_sun(const sinew_picture_def *def, stage *s)
 
 static void place_ground(const sinew_picture_def *def, const sinew_survey *survey, stage *s)
 {
-    const double height =
-        def->ground == SINEW_GROUND_AT ? def->ground_height : survey->bounds[1] - 0.002 * (double)s->size;
+    const sinew_snapshot *seen = s->snapshot;
+    double height = seen->floored ? seen->floor : fmin(survey->bounds[1], seen->beneath) - 0.002 * (double)s->size;
+    if (def->ground == SINEW_GROUND_AT)
+        height = def->ground_height;
     s->ground = def->ground != SINEW_GROUND_NONE;
     s->ground_height = (float)(height - s->origin[1]);
 }

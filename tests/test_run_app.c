@@ -88,8 +88,8 @@ static void test_metrics_by_step(void **state)
     expect(&o, 0, "run swinging_rope --record");
     size_t size;
     char *few = whole_file("by_step", "metrics.csv", &size), *many = whole_file("by_iteration", "metrics.csv", &size);
-    blank_seconds(few);
-    blank_seconds(many);
+    blank_seconds(few, 3);
+    blank_seconds(many, 3);
     squeeze(few);
     squeeze(many);
     assert_int_equal(count_lines(few), 1 + 8);
@@ -123,6 +123,38 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     mkdir(scratch("nothing"), 0777);
     refuse("run twist --resume nothing", "no state.bin is in it");
     refuse("run twist --resume half --overwrite", "give one of them");
+}
+
+/* A table of contact goes with the run: cut back where a killed run wrote on, and never begun half-way. */
+static void test_contact_rows_go_on(void **state)
+{
+    (void)state;
+    write_text(scratch("touching.json"),
+               "{\"sinew\": 1, \"frames\": 4, \"contact\": true, \"bodies\": [{\"mesh\": {\"generator\": \"box\", "
+               "\"vertices\": [3, 3, 3], \"origin\": [0, 0.01, 0]}, \"energies\": [{\"energy\": \"neo_hookean\"}]}], "
+               "\"colliders\": [{\"shape\": \"plane\"}]}");
+    remove_files("touch_whole");
+    remove_files("touch_half");
+    outcome o = sinew("run touching.json --threads 1 --format none --out touch_whole");
+    assert_true(o.status <= 1);
+    assert_non_null(strstr(o.out, "contact.csv"));
+    char text[TEXT_MAX];
+    read_text(scratch("touch_whole/contact.csv"), text, sizeof text);
+    const char *head = "step,contacts,began,ended,pairs,dropped,epochs,updates,stationarity,violation,complementarity,"
+                       "cone,lag,clamped,hidden,crossings,held_back,friction_heat,restitution_work,seconds\n1,";
+    assert_int_equal(strncmp(text, head, strlen(head)), 0);
+    assert_int_equal(count_lines(text), 5);
+    o = sinew("run touching.json --threads 1 --format none --frames 2 --out touch_half");
+    assert_true(o.status <= 1);
+    FILE *file = fopen(scratch("touch_half/contact.csv"), "a");
+    assert_non_null(file);
+    fputs("3,1,1,0,7", file);
+    fclose(file);
+    refuse("run touching.json --resume touch_half --force --set contact=false", "was begun with contact");
+    o = sinew("run touching.json --threads 2 --resume touch_half");
+    assert_true(o.status <= 1);
+    assert_true(same_results("touch_whole", "touch_half"));
+    refuse("run touching.json --format csv --set name=contact --out named", "contact.csv is another file of a run");
 }
 
 /* Whatever a solver remembers from step to step is in the state. */
@@ -465,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_metrics_have_their_columns),
         cmocka_unit_test(test_metrics_by_step),
         cmocka_unit_test(test_resume_goes_on_with_the_same_files),
+        cmocka_unit_test(test_contact_rows_go_on),
         cmocka_unit_test(test_every_solver_goes_on),
         cmocka_unit_test(test_resume_into_another_folder),
         cmocka_unit_test(test_state_of_another_scene),

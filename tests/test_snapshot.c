@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a snapshot holds: surfaces, normals, values against the fields of the API, cuts, tubes and balls; bodies that
- * have blown up; fields that a world does not have; and memory that runs out anywhere between the world and the
- * picture.
+ * What a snapshot holds: surfaces, normals, values against the fields of the API, cuts, tubes and balls; colliders;
+ * bodies that have blown up; fields that a world does not have; and memory that runs out anywhere between the world and
+ * the picture.
  */
 #include "failing_malloc.h"
 #include "picture_world.h"
@@ -10,6 +10,7 @@
 #include "colour.h"
 #include "random_cases.h"
 #include "shape.h"
+#include "sinew/contact.h"
 #include "small_world.h"
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
@@ -317,6 +318,97 @@ static void blown_up_bodies_are_drawn_in_part(void **state)
     }
 }
 
+/* ---- Colliders ------------------------------------------------------------------------------- */
+
+static void add_collider(sinew_world *world, const sinew_collider_def *def)
+{
+    sinew_error error = {0};
+    assert_true(sinew_world_add_collider(world, def, &error).index >= 0);
+}
+
+/* The triangles that one collider adds to a picture, and how many of them a camera is to show. */
+static void drawn(sinew_collider_def def, int32_t *triangles, int32_t *framed, sinew_snapshot **kept)
+{
+    scene s = make_scene(NULL);
+    const sinew_snapshot_def look = sinew_default_snapshot_def();
+    sinew_snapshot *bare = take_snapshot(s.world, &look);
+    add_collider(s.world, &def);
+    *kept = take_snapshot(s.world, &look);
+    assert_int_equal(bare->framed, bare->shape.triangle_count);
+    *triangles = (*kept)->shape.triangle_count - bare->shape.triangle_count;
+    *framed = (*kept)->framed - bare->framed;
+    sinew_snapshot_destroy(bare);
+    free_scene(&s);
+}
+
+static void colliders_are_drawn(void **state)
+{
+    (void)state;
+    int32_t triangles, framed;
+    sinew_snapshot *snapshot;
+    sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_BOX);
+    drawn(def, &triangles, &framed, &snapshot);
+    assert_int_equal(triangles, 12);
+    assert_int_equal(framed, 12);
+    sinew_snapshot_destroy(snapshot);
+    /* One sees into a hollow box: the wall below and thin edges. */
+    def.hollow = true;
+    drawn(def, &triangles, &framed, &snapshot);
+    double area = 0;
+    const shape *made = &snapshot->shape;
+    for (int32_t t = made->triangle_count - triangles; t < made->triangle_count; t++) {
+        const double *p[3];
+        double e[2][3], square = 0;
+        for (int i = 0; i < 3; i++)
+            p[i] = made->points + 3 * (size_t)made->triangles[3 * t + i];
+        for (int c = 0; c < 3; c++) {
+            e[0][c] = p[1][c] - p[0][c];
+            e[1][c] = p[2][c] - p[0][c];
+        }
+        for (int c = 0; c < 3; c++) {
+            const double x = e[0][(c + 1) % 3] * e[1][(c + 2) % 3] - e[0][(c + 2) % 3] * e[1][(c + 1) % 3];
+            square += x * x;
+        }
+        area += sqrt(square) / 2;
+    }
+    assert_true(area > 1 && area < 2);
+    sinew_snapshot_destroy(snapshot);
+    /* What is much larger than the bodies does not push the camera back. */
+    def.hollow = false;
+    def.size[0] = def.size[2] = 1000;
+    drawn(def, &triangles, &framed, &snapshot);
+    assert_int_equal(triangles, 12);
+    assert_int_equal(framed, 0);
+    sinew_survey survey = {0};
+    sinew_survey_add(&survey, snapshot);
+    assert_true(survey.bounds[3] - survey.bounds[0] < 10);
+    assert_true(snapshot->bounds[3] - snapshot->bounds[0] >= 1000 && snapshot->beneath == -0.5);
+    sinew_snapshot_destroy(snapshot);
+}
+
+static void planes_are_the_ground(void **state)
+{
+    (void)state;
+    static const struct {
+        double angle;
+        int32_t triangles;
+        bool floored;
+    } cases[] = {{0, 0, true}, {0.3, 2, false}, {1.57, 0, false}, {3.1, 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int32_t triangles, framed;
+        sinew_snapshot *snapshot;
+        sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_PLANE);
+        def.position[1] = -2;
+        def.rotation[0] = (sinew_real)cases[i].angle;
+        drawn(def, &triangles, &framed, &snapshot);
+        assert_int_equal(triangles, cases[i].triangles);
+        assert_int_equal(framed, 0);
+        assert_int_equal(snapshot->floored, cases[i].floored);
+        assert_true(!cases[i].floored || snapshot->floor == -2);
+        sinew_snapshot_destroy(snapshot);
+    }
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* A snapshot and a tiny picture; SINEW_OK, or what went wrong. */
@@ -352,6 +444,13 @@ static void memory_that_runs_out_is_survived(void **state)
 {
     (void)state;
     scene s = make_scene(NULL);
+    sinew_collider_def colliders[3] = {sinew_default_collider_def(SINEW_SHAPE_BOX),
+                                       sinew_default_collider_def(SINEW_SHAPE_SPHERE),
+                                       sinew_default_collider_def(SINEW_SHAPE_PLANE)};
+    colliders[0].hollow = true;
+    colliders[2].rotation[0] = (sinew_real)0.25;
+    for (int i = 0; i < 3; i++)
+        add_collider(s.world, &colliders[i]);
     assert_int_equal(try_picture(s.world), SINEW_OK);
     for (int only = 0; only < 2; only++) {
         long long number = 1, refusals = 0;
@@ -388,6 +487,8 @@ int main(void)
         cmocka_unit_test(the_ramp_is_even),
         cmocka_unit_test(missing_fields_are_named),
         cmocka_unit_test(blown_up_bodies_are_drawn_in_part),
+        cmocka_unit_test(colliders_are_drawn),
+        cmocka_unit_test(planes_are_the_ground),
         cmocka_unit_test(memory_that_runs_out_is_survived),
     };
     return cmocka_run_group_tests(tests, install_hook, remove_hook);

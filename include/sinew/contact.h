@@ -160,6 +160,15 @@ SINEW_API sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collide
 SINEW_API sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider collider, sinew_real extent,
                                               int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
                                               int32_t *triangles, sinew_error *error);
+/* The same at another time, for those who play the caches of a run; one whose pose was set is where it is now. */
+SINEW_API sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
+                                                 sinew_real extent, int32_t *vertex_count, sinew_real *positions,
+                                                 int32_t *triangle_count, int32_t *triangles, sinew_error *error);
+/* What it is (SINEW_SHAPE_COUNT for an id that names nothing), its name ("": none), and whether it has an inside: open
+ * meshes, height fields and hollow boxes have none. */
+SINEW_API sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider);
+SINEW_API const char *sinew_collider_name(const sinew_world *world, sinew_collider collider);
+SINEW_API bool sinew_collider_closed(const sinew_world *world, sinew_collider collider);
 /* Force (N) and torque (N m, about its position now) of all contacts on it in the last step. */
 SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_collider collider, double force[3],
                                             double torque[3], sinew_error *error);

@@ -16,8 +16,8 @@
 #define PI 3.14159265358979323846
 
 enum {
-    AROUND = 48,
-    UPRIGHT = 24 /* steps from pole to pole, even */
+    AROUND = 64,
+    UPRIGHT = 32 /* steps from pole to pole, even */
 };
 
 /* Circles between the poles; 0: the record is no round thing. */

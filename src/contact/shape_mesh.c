@@ -196,6 +196,7 @@ static sinew_status count_crossings(const sinew_collider_record *record, const m
     def.cell_count = record->triangle_count;
     def.cells = record->triangles;
     def.winding = false;
+    def.thread_count = 1; /* threads are the world's to start, or the program's to lend */
     sinew_tree *tree = sinew_tree_create(&def, w->error);
     if (!tree)
         return SINEW_ERROR_MEMORY;

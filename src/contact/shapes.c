@@ -83,7 +83,7 @@ static sinew_status check_lengths(const sinew_collider_def *def, const sinew_sha
 static sinew_status check_collider_def(const sinew_collider_def *def, sinew_error *error)
 {
     const sinew_shape_ops *ops = def ? sinew_get_shape_ops(def->kind) : NULL;
-    if (!SINEW_ASSERT(ops && def->cookie == SINEW_COOKIE_COLLIDER))
+    if (!SINEW_ASSERT(ops && def->cookie == SINEW_COOKIE_COLLIDER) || !ops)
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "a collider needs a def made by sinew_default_collider_def() with a kind that there is");
     sinew_status status = check_lengths(def, ops, error);
@@ -153,6 +153,7 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
     if (status != SINEW_OK)
         return status;
     record->kind = def->kind;
+    record->closed = def->kind == SINEW_SHAPE_PLANE; /* one side of it is solid; others say it when they are made */
     record->thickness = def->thickness;
     record->friction = def->friction;
     record->restitution = def->restitution;

@@ -55,11 +55,11 @@ static bool read_picture(sinew_reader *reader, const sinew_node *file, sinew_rea
         return sinew_tree_blame(&reader->tree, file);
     const size_t count = (size_t)image.width * (size_t)image.height;
     *heights = sinew_reader_allocate(reader, count, sizeof **heights, "heights");
-    for (size_t i = 0; *heights && i < count; i++) {
-        const double column = (double)(i % (size_t)image.width), row = (double)(i / (size_t)image.width);
-        (*heights)[i] =
-            scale * (sinew_real)sinew_image_at(&image, 0, (column + 0.5) / image.width, 1 - (row + 0.5) / image.height);
-    }
+    sinew_real *next = *heights;
+    for (int32_t row = 0; next && row < image.height; row++)
+        for (int32_t column = 0; column < image.width; column++)
+            *next++ = scale * (sinew_real)sinew_image_at(&image, 0, (column + 0.5) / image.width,
+                                                         1 - (row + 0.5) / image.height);
     def->columns = image.width;
     def->rows = image.height;
     sinew_release(&reader->allocator, image.bytes);

@@ -24,15 +24,15 @@ enum {
 /* Of the scene, of a body and of a collider alike; the two latter take the scene's unless they are given. */
 #define THICKNESS(text)                                                                                                \
     {                                                                                                                  \
-        "thickness", NUMBER, .meaning = text, .unit = "m", .minimum = 0, .maximum = 1e3                                \
+        "thickness", NUMBER, .meaning = (text), .unit = "m", .minimum = 0, .maximum = 1e3                              \
     }
 #define FRICTION(text)                                                                                                 \
     {                                                                                                                  \
-        "friction", NUMBER, .meaning = text, .minimum = 0, .maximum = 10                                               \
+        "friction", NUMBER, .meaning = (text), .minimum = 0, .maximum = 10                                             \
     }
 #define RESTITUTION(text)                                                                                              \
     {                                                                                                                  \
-        "restitution", NUMBER, .meaning = text, .minimum = 0, .maximum = 1                                             \
+        "restitution", NUMBER, .meaning = (text), .minimum = 0, .maximum = 1                                           \
     }
 #define GROUP                                                                                                          \
     {                                                                                                                  \

@@ -82,11 +82,33 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
             return sinew_fail(error, SINEW_ERROR_DATA, "collider %d: %s along %c of its pose is %g, must be finite",
                               collider.index, isfinite(position[c]) ? "rotation" : "position", "xyz"[c],
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
-    if (!record->posed)
+    if (!record->posed) {
         pose_now(world, record, record->pose[0]);
+        sinew_contact_changed(world); /* it may have stood still so far */
+    }
     record->posed = true;
     memcpy(record->pose[1], position, 3 * sizeof *position);
     memcpy(record->pose[1] + 3, rotation, 3 * sizeof *rotation);
+    return SINEW_OK;
+}
+
+static sinew_status write_surface(const sinew_collider_record *record, int32_t index, double time, sinew_real extent,
+                                  int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
+                                  int32_t *triangles, sinew_error *error)
+{
+    if (!SINEW_ASSERT(vertex_count && triangle_count))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "collider %d: its surface needs room for both counts", index);
+    if (!isfinite(time))
+        return sinew_fail(error, SINEW_ERROR_DATA, "collider %d: the time is %g s, must be finite", index, time);
+    if (record->kind == SINEW_SHAPE_PLANE && !(extent > 0 && isfinite(extent)))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "collider %d: the extent of a plane is %g m, must be finite and greater than 0", index,
+                          (double)extent);
+    sinew_shape_drawing_counts(record, vertex_count, triangle_count);
+    if (positions)
+        sinew_shape_draw_points(record, time, (double)extent, positions);
+    if (triangles)
+        sinew_shape_draw_triangles(record, triangles);
     return SINEW_OK;
 }
 
@@ -98,19 +120,38 @@ sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider col
     const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    if (!SINEW_ASSERT(vertex_count && triangle_count))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "collider %d: its surface needs room for both counts",
-                          collider.index);
-    if (record->kind == SINEW_SHAPE_PLANE && !(extent > 0 && isfinite(extent)))
-        return sinew_fail(error, SINEW_ERROR_DATA,
-                          "collider %d: the extent of a plane is %g m, must be finite and greater than 0",
-                          collider.index, (double)extent);
-    sinew_shape_drawing_counts(record, vertex_count, triangle_count);
-    if (positions)
-        sinew_shape_draw_points(record, world->time - record->behind, (double)extent, positions);
-    if (triangles)
-        sinew_shape_draw_triangles(record, triangles);
-    return SINEW_OK;
+    return write_surface(record, collider.index, world->time - record->behind, extent, vertex_count, positions,
+                         triangle_count, triangles, error);
+}
+
+sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
+                                       sinew_real extent, int32_t *vertex_count, sinew_real *positions,
+                                       int32_t *triangle_count, int32_t *triangles, sinew_error *error)
+{
+    sinew_error_clear(error);
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    return write_surface(record, collider.index, time, extent, vertex_count, positions, triangle_count, triangles,
+                         error);
+}
+
+sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record ? record->kind : SINEW_SHAPE_COUNT;
+}
+
+const char *sinew_collider_name(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record && record->name ? record->name : "";
+}
+
+bool sinew_collider_closed(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record && record->closed;
 }
 
 sinew_status sinew_collider_force(const sinew_world *world, sinew_collider collider, double force[3], double torque[3],

@@ -26,7 +26,9 @@
 #define ROUND_SWEEPS   4
 #define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
 #define EPOCH_SWEEPS   5
-#define EPOCH_PATIENCE 3 /* times as many where few are held */
+#define EPOCH_PATIENCE 3   /* times as many where few are held */
+#define STALE          0.5 /* of the offset that sides may slide before contacts are found anew ... */
+#define STALE_EPOCHS   4   /* ... as long as there were fewer epochs */
 #define HALVINGS       20
 #define COLLIDER_TRIES 4 /* shorter ways that a collider asks for before it stays */
 
@@ -240,6 +242,8 @@ static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *erro
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)
         return status;
+    for (int32_t v = 0; v < c->features.vertex_count; v++)
+        c->guard.fixed[v] = v >= c->features.moved_count || world->pinned[c->features.particle[v]];
     status = find_contacts(world, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(world, error);
@@ -319,7 +323,7 @@ static bool hold(sinew_world *world, sinew_real *q, bool late)
     for (int32_t v = 0; v < f->moved_count; v++) {
         const int32_t p = f->particle[v];
         sinew_real place[3];
-        const bool cut = c->guard.safe[4 * (size_t)v + 3] < 1;
+        const bool cut = c->guard.held[v];
         c->cut[v] = cut || (c->limited && c->cut[v]);
         c->cut_count += c->cut[v];
         sinew_guard_place(&c->guard, v, place);
@@ -350,7 +354,7 @@ static void limit_hook(void *context, sinew_real *trial)
     find_limits(world, c->way);
     for (int32_t v = 0; v < c->features.moved_count; v++) {
         const int32_t p = c->features.particle[v];
-        c->cut[v] = c->guard.safe[4 * (size_t)v + 3] < 1;
+        c->cut[v] = c->guard.held[v];
         if (c->cut[v] && !world->pinned[p])
             sinew_guard_place(&c->guard, v, trial + 4 * (size_t)p);
     }
@@ -432,6 +436,29 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
 
 /* ---- Further epochs -------------------------------------------------------------------------- */
 
+/* Whether some contact that bears a force is no longer where it was found: its sides have slid along each other, and
+ * its direction may be another by now. Planes have one direction. */
+static bool is_stale(const sinew_contact_work *c, const sinew_real *q)
+{
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_touch *t = &c->touches.list[c->touch_of[e]];
+        double u[3], slid[3] = {0, 0, 0}, along = 0, square = 0;
+        if (c->features.objects[t->second].vertex_count == 0 || !(sinew_contact_normal_force(c, e, q, u) > 0))
+            continue;
+        for (size_t i = 0; i < 3; i++) {
+            for (int a = 0; a < 4; a++)
+                slid[i] += (double)t->w[a] * ((double)c->guard.safe[4 * (size_t)t->v[a] + i] -
+                                              (double)c->guard.begun[4 * (size_t)t->v[a] + i]);
+            along += slid[i] * t->n[i];
+        }
+        for (int i = 0; i < 3; i++)
+            square += pow(slid[i] - along * t->n[i], 2);
+        if (square > STALE * STALE * t->offset * t->offset)
+            return true;
+    }
+    return false;
+}
+
 static bool collider_is_held(const sinew_contact_work *c)
 {
     for (int32_t o = 0; o < c->features.object_count; o++)
@@ -448,6 +475,9 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     const int32_t wait = (follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS) * (many ? 1 : EPOCH_PATIENCE);
     if (c->report.epochs >= c->def.epochs)
         return false;
+    if (c->report.epochs < STALE_EPOCHS && (iteration == 0 || iteration - c->epoch_began >= wait) &&
+        is_stale(c, world->solve.q))
+        return true;
     return (c->cut_count > 0 && (solved || iteration - c->epoch_began >= wait)) || (solved && collider_is_held(c));
 }
 

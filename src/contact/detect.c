@@ -237,10 +237,12 @@ static bool set_frame(sinew_detector *d, const sinew_real *x, const sinew_real *
     const double half = half_extent(d, x, reach, middle);
     for (int k = 0; k < 3; k++)
         shift = fmax(shift, fabs(middle[k] - d->frame.origin[k]));
-    if (d->size > 0 && half + shift <= d->size && half >= d->size / 16)
+    if (d->size > 0 && half + shift <= d->size && half >= d->size / 32)
         return false;
-    d->size = 2 * half > 1e-30 ? 2 * half : 1e-30;
-    d->frame.pad = (float)(d->size * 0x1p-21);
+    int exponent;
+    frexp(2 * half > 1e-30 ? 2 * half : 1e-30, &exponent);
+    d->size = ldexp(1, exponent);
+    d->frame.scale = ldexp(1, -exponent);
     for (int k = 0; k < 3; k++)
         d->frame.origin[k] = middle[k];
     return true;
@@ -250,9 +252,9 @@ static void point_of(const point_filling *f, int32_t v, float point[4])
 {
     const sinew_detector *d = f->d;
     for (int k = 0; k < 3; k++)
-        point[k] = (float)((double)f->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]);
+        point[k] = (float)(((double)f->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]) * d->frame.scale);
     const double reach = f->reach ? (double)f->reach[v] : 0;
-    point[3] = (float)(reach + d->features->objects[d->features->object[v]].core) + d->frame.pad;
+    point[3] = (float)((reach + d->features->objects[d->features->object[v]].core) * d->frame.scale);
 }
 
 static void fill_points(const void *context, int32_t member, int32_t first, int32_t last)
@@ -263,7 +265,9 @@ static void fill_points(const void *context, int32_t member, int32_t first, int3
         point_of(f, v, f->d->frame.points[v]);
 }
 
-/* Whether a collider's boxes are too small now, or much too large. */
+/* Whether boxes of colliders are not what they should be. Crossings do with larger ones: reaches stay from the last
+ * pairs.
+ */
 static bool has_changed(const point_filling *f)
 {
     const sinew_features *features = f->d->features;
@@ -271,7 +275,7 @@ static bool has_changed(const point_filling *f)
         const float *old = f->d->frame.points[v];
         float point[4];
         point_of(f, v, point);
-        if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] || (f->reach && point[3] < old[3] / 2))
+        if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] || (f->reach && point[3] < old[3]))
             return true;
     }
     return false;

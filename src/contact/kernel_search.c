@@ -3,8 +3,10 @@
  * kernel_search.c: features whose boxes meet those of a node's features, eight boxes at once.
  *
  * The node's own box goes down the target's levels; where it meets a node of level 0, features are held against each
- * other. Boxes only leave out what is far, so every variant finds the same.
+ * other: their boxes, then a glance in floats (glance.h), then distances in double. Boxes and glances only decide what
+ * is sure, so every variant finds the same.
  */
+#include "contact/glance.h"
 #include "contact/near.h"
 #include "math/lanes.h"
 #include "tree/box8.h"
@@ -16,6 +18,7 @@ typedef struct search_box {
 typedef struct search_node {
     const sinew_search *search;
     const sinew_box_node *node;
+    const sinew_box_shape *shape;
     uint32_t row;
     search_box box;
     int32_t lowest; /* of its features; -1: partners need not be higher */
@@ -51,30 +54,67 @@ static inline void put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-static inline void try_pair(search_node *s, int slot, int32_t other)
+static inline void try_faces(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
+                             const sinew_box_shape *shape)
 {
     const sinew_search *search = s->search;
-    const int32_t own = s->node->id[slot];
-    if (search->kind == SINEW_SEARCH_FACES) {
-        if (near_face(search, own, other))
-            put_found(s, slot, search->rank[other]);
-    } else if (search->kind == SINEW_SEARCH_EDGES) {
-        if (near_edges(search, own, other))
-            put_found(s, slot, other);
-    } else if (near_crossing(search, own, other)) {
-        put_found(s, slot, other);
+    bits &= ~glance_sharing(s->shape, slot, 1, shape, 3);
+    if (!bits)
+        return;
+    const glance g = glance_faces(s->shape, slot, shape);
+    for (bits &= ~g.far; bits; bits &= bits - 1) {
+        const int at = __builtin_ctz(bits);
+        const int32_t cell = leaf->id[at];
+        const bool face = search->features->flags[cell] & SINEW_IS_FACE;
+        if (sinew_may_touch(search->features, s->node->object[slot], leaf->object[at]) &&
+            ((face && g.near >> at & 1) || near_face(search, s->node->id[slot], cell)))
+            put_found(s, slot, search->rank[cell]);
+    }
+}
+
+static inline void try_edges(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
+                             const sinew_box_shape *shape)
+{
+    bits &= glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, 2, shape, 2);
+    if (!bits)
+        return;
+    const glance g = glance_edges(s->shape, slot, shape);
+    for (bits &= ~g.far; bits; bits &= bits - 1) {
+        const int at = __builtin_ctz(bits);
+        if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
+            (g.near >> at & 1 || near_edges(s->search, s->node->id[slot], leaf->id[at])))
+            put_found(s, slot, leaf->id[at]);
+    }
+}
+
+static inline void try_crossings(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
+                                 const sinew_box_shape *shape)
+{
+    bits &= glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, 3, shape, 3);
+    for (; bits; bits &= bits - 1) {
+        const int at = __builtin_ctz(bits);
+        if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
+            sinew_cells_cross(s->search->features, s->search->x, s->node->id[slot], leaf->id[at]))
+            put_found(s, slot, leaf->id[at]);
     }
 }
 
 /* Features of the node against those of a node of level 0 of a target, whose box is given. */
-static void visit_leaf(search_node *s, const sinew_box_node *leaf, const search_box *box)
+static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box)
 {
     const uint32_t theirs = boxes_that_meet(leaf, &s->box);
-    for (uint32_t ours = boxes_that_meet(s->node, box); ours; ours &= ours - 1) {
+    for (uint32_t ours = theirs ? boxes_that_meet(s->node, box) : 0; ours; ours &= ours - 1) {
         const int slot = __builtin_ctz(ours);
         const search_box own = box_at(s->node, slot);
-        for (uint32_t bits = theirs & boxes_that_meet(leaf, &own); bits; bits &= bits - 1)
-            try_pair(s, slot, leaf->id[__builtin_ctz(bits)]);
+        const uint32_t bits = theirs & boxes_that_meet(leaf, &own);
+        if (!bits)
+            continue;
+        if (s->search->kind == SINEW_SEARCH_EDGES)
+            try_edges(s, slot, bits, leaf, shape);
+        else if (s->search->kind == SINEW_SEARCH_FACES)
+            try_faces(s, slot, bits, leaf, shape);
+        else
+            try_crossings(s, slot, bits, leaf, shape);
     }
 }
 
@@ -103,7 +143,7 @@ static void visit_target(search_node *s, const sinew_boxes *target)
                 continue;
             if (level == 1) {
                 const search_box box = box_at(node, slot);
-                visit_leaf(s, target->nodes[0] + child, &box);
+                visit_leaf(s, target->nodes[0] + child, target->shapes + child, &box);
             } else {
                 stack[top].level = level - 1;
                 stack[top++].index = child;
@@ -116,7 +156,14 @@ static void search_of_node(const sinew_search *search, int32_t node, uint32_t ro
 {
     const sinew_box_node *parent = search->own->nodes[1] + node / SINEW_BOXES_WIDE;
     const int slot = node % SINEW_BOXES_WIDE;
-    search_node s = {search, search->own->nodes[0] + node, row, box_at(parent, slot), -1, parent->object[slot], found};
+    search_node s = {.search = search,
+                     .node = search->own->nodes[0] + node,
+                     .shape = search->own->shapes + node,
+                     .row = row,
+                     .box = box_at(parent, slot),
+                     .lowest = -1,
+                     .object = parent->object[slot],
+                     .found = found};
     if (search->kind != SINEW_SEARCH_FACES) {
         s.lowest = INT32_MAX;
         for (int i = 0; i < SINEW_BOXES_WIDE; i++)

@@ -358,9 +358,30 @@ static int64_t make_places(const list_filling *f, size_t count)
 
 /* ---- Pairs ------------------------------------------------------------------------------------ */
 
-static void fill_pair(const list_filling *f, sinew_search_kind kind, int32_t first, int32_t key, sinew_touch_pair *pair)
+/* Pairs whose closest points are computed together. */
+typedef struct pair_batch {
+    const list_filling *filling;
+    int count;
+    sinew_touch_pair *pairs[4];
+    double cores[4];
+} pair_batch;
+
+static void finish_batch(pair_batch *b)
 {
-    const sinew_features *features = f->d->features;
+    if (b->count == 0)
+        return;
+    for (int i = b->count; i < 4; i++) {
+        b->pairs[i] = b->pairs[b->count - 1];
+        b->cores[i] = b->cores[b->count - 1];
+    }
+    b->filling->d->kernel->closest(b->pairs, b->filling->x, b->cores);
+    b->count = 0;
+}
+
+static void fill_pair(pair_batch *b, sinew_search_kind kind, int32_t first, int32_t key, sinew_touch_pair *pair)
+{
+    const sinew_detector *d = b->filling->d;
+    const sinew_features *features = d->features;
     memset(pair, 0, sizeof *pair);
     pair->first = first;
     if (kind == SINEW_SEARCH_EDGES) {
@@ -370,34 +391,47 @@ static void fill_pair(const list_filling *f, sinew_search_kind kind, int32_t fir
         memcpy(pair->v + 2, features->edges[key], 2 * sizeof pair->v[0]);
     } else {
         pair->kind = SINEW_PAIR_FACE;
-        pair->second = f->d->by_rank[key];
+        pair->second = d->by_rank[key];
         pair->v[0] = first;
         memcpy(pair->v + 1, features->cells[pair->second], 3 * sizeof pair->v[0]);
     }
-    sinew_pair_closest_less(pair, f->x, near_cores(features, pair->v[0], pair->v[2]));
+    const double cores = near_cores(features, pair->v[0], pair->v[2]);
+    if (pair->v[2] == pair->v[3]) {
+        sinew_pair_closest_less(pair, b->filling->x, cores);
+        return;
+    }
+    b->cores[b->count] = cores;
+    b->pairs[b->count++] = pair;
+    if (b->count == 4)
+        finish_batch(b);
+}
+
+static void fill_chunk(const list_filling *f, const sinew_search_chunk *chunk)
+{
+    const sinew_search_kind kind = f->run->searches[chunk->search].kind;
+    pair_batch batch = {.filling = f};
+    for (int64_t n = 0; n < chunk->found.count; n++) {
+        const uint64_t entry = chunk->found.entries[n];
+        const int32_t own = sinew_search_feature(f->run, chunk, entry), key = (int32_t)(entry & UINT32_MAX);
+        const int64_t at = f->d->begins[place_of(f, chunk, entry)]++;
+        if (at >= f->count)
+            continue;
+        if (kind == SINEW_SEARCH_CROSSINGS) {
+            f->cells[at][0] = own;
+            f->cells[at][1] = key;
+        } else {
+            fill_pair(&batch, kind, own, key, f->pairs + at);
+        }
+    }
+    finish_batch(&batch);
 }
 
 static void fill_chunks(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const list_filling *f = context;
-    for (int32_t i = first; i < last; i++) {
-        const sinew_search_chunk *chunk = f->run->chunks + i;
-        const sinew_search_kind kind = f->run->searches[chunk->search].kind;
-        for (int64_t n = 0; n < chunk->found.count; n++) {
-            const uint64_t entry = chunk->found.entries[n];
-            const int32_t own = sinew_search_feature(f->run, chunk, entry), key = (int32_t)(entry & UINT32_MAX);
-            const int64_t at = f->d->begins[place_of(f, chunk, entry)]++;
-            if (at >= f->count)
-                continue;
-            if (kind == SINEW_SEARCH_CROSSINGS) {
-                f->cells[at][0] = own;
-                f->cells[at][1] = key;
-            } else {
-                fill_pair(f, kind, own, key, f->pairs + at);
-            }
-        }
-    }
+    for (int32_t i = first; i < last; i++)
+        fill_chunk(f, f->run->chunks + i);
 }
 
 /* Finds what the run looks for at x. False without memory. */

@@ -39,11 +39,11 @@ static inline search_box box_at(const sinew_box_node *node, int slot)
 /* One bit for each box of the node that meets the box. */
 static inline uint32_t boxes_that_meet(const sinew_box_node *node, const search_box *box)
 {
-    uint32_t bits = 0xff;
+    box8_mask meet = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int k = 0; k < 3; k++)
-        bits &= box8_le(box8_load(node->low[k]), box8_set(box->high[k])) &
-                box8_le(box8_set(box->low[k]), box8_load(node->high[k]));
-    return bits;
+        meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
+                (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
+    return glance_bits(meet);
 }
 
 static inline void put_found(search_node *s, int slot, int32_t key)
@@ -174,9 +174,13 @@ static void search_of_node(const sinew_search *search, int32_t node, uint32_t ro
         visit_target(&s, search->targets[t]);
 }
 
+void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], const sinew_real *x,
+                                              const double cores[4]);
+
 extern const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel);
 const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel) = {
     .name = LANE_NAME,
     .usable = lane_usable,
     .node = search_of_node,
+    .closest = SINEW_LANE_SYMBOL(sinew_closest_of_four),
 };

@@ -58,9 +58,6 @@ static inline void try_faces(search_node *s, int slot, uint32_t bits, const sine
                              const sinew_box_shape *shape)
 {
     const sinew_search *search = s->search;
-    bits &= ~glance_sharing(s->shape, slot, 1, shape, 3);
-    if (!bits)
-        return;
     const glance g = glance_faces(s->shape, slot, shape);
     for (bits &= ~g.far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
@@ -75,9 +72,6 @@ static inline void try_faces(search_node *s, int slot, uint32_t bits, const sine
 static inline void try_edges(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
                              const sinew_box_shape *shape)
 {
-    bits &= glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, 2, shape, 2);
-    if (!bits)
-        return;
     const glance g = glance_edges(s->shape, slot, shape);
     for (bits &= ~g.far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
@@ -90,7 +84,6 @@ static inline void try_edges(search_node *s, int slot, uint32_t bits, const sine
 static inline void try_crossings(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
                                  const sinew_box_shape *shape)
 {
-    bits &= glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, 3, shape, 3);
     for (; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
@@ -99,14 +92,26 @@ static inline void try_crossings(search_node *s, int slot, uint32_t bits, const 
     }
 }
 
+/* Places of a leaf whose boxes meet that of the node's feature in place `slot`, that may be its partners by their
+ * number and share no vertex with it. */
+static inline uint32_t partners_of(const search_node *s, int slot, const sinew_box_node *leaf,
+                                   const sinew_box_shape *shape)
+{
+    const sinew_search_kind kind = s->search->kind;
+    const search_box own = box_at(s->node, slot);
+    const uint32_t bits = boxes_that_meet(leaf, &own);
+    if (kind == SINEW_SEARCH_FACES)
+        return bits & ~glance_sharing(s->shape, slot, 1, shape, 3);
+    const int width = kind == SINEW_SEARCH_EDGES ? 2 : 3;
+    return bits & glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, width, shape, width);
+}
+
 /* Features of the node against those of a node of level 0 of a target, whose box is given. */
 static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box)
 {
-    const uint32_t theirs = boxes_that_meet(leaf, &s->box);
-    for (uint32_t ours = theirs ? boxes_that_meet(s->node, box) : 0; ours; ours &= ours - 1) {
+    for (uint32_t ours = boxes_that_meet(s->node, box); ours; ours &= ours - 1) {
         const int slot = __builtin_ctz(ours);
-        const search_box own = box_at(s->node, slot);
-        const uint32_t bits = theirs & boxes_that_meet(leaf, &own);
+        const uint32_t bits = partners_of(s, slot, leaf, shape);
         if (!bits)
             continue;
         if (s->search->kind == SINEW_SEARCH_EDGES)

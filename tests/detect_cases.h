@@ -18,6 +18,16 @@
 #include "contact/detect.h"
 #include "random_cases.h"
 
+/* Round-off beside the size of a case. The least of squared distances tells weights of nearly parallel edges to the
+ * root of round-off only. */
+#ifdef SINEW_SINGLE
+#define CASE_ROUND_OFF    2e-6
+#define CASE_FLAT_WEIGHTS 1e-5
+#else
+#define CASE_ROUND_OFF    1e-13
+#define CASE_FLAT_WEIGHTS 1e-7
+#endif
+
 enum {
     CASE_OBJECTS = 5,
     CASE_VERTICES = 40, /* of an object, at most */
@@ -196,6 +206,19 @@ static inline void detect_case_release(detect_case *c)
     free(c->x);
     free(c->reach);
     free(c);
+}
+
+static inline sinew_detector *case_detector(const detect_case *c, int32_t threads)
+{
+    sinew_detector *detector;
+    sinew_error error;
+    assert_int_equal(sinew_detector_create(&detector, &c->features, threads, &error), SINEW_OK);
+    return detector;
+}
+
+static inline bool has_vertex(const int32_t *cell, int32_t v)
+{
+    return cell[0] == v || cell[1] == v || cell[2] == v;
 }
 
 /* ---- Referees --------------------------------------------------------------------------------- */

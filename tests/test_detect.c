@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_detect.c: pairs of near features against a loop over all, closest points against referees, the same list for any
- * number of threads and after any history, and memory that runs out.
+ * test_detect.c: features of surfaces, pairs of near ones against a loop over all, closest points against referees, the
+ * same list for any number of threads and after any history, and memory that runs out.
  */
 #include "detect_cases.h"
 
 #include "contact/search.h"
 #include "failing_allocator.h"
 
-/* The least of squared distances tells weights of nearly parallel edges to the root of round-off only. */
-#ifdef SINEW_SINGLE
-static const double round_off = 2e-6, flat_weights = 1e-5;
-#else
-static const double round_off = 1e-13, flat_weights = 1e-7;
-#endif
-
 /* ---- Features --------------------------------------------------------------------------------- */
-
-static bool has_vertex(const int32_t *cell, int32_t v)
-{
-    return cell[0] == v || cell[1] == v || cell[2] == v;
-}
 
 /* Triangles are cells in their order, each with its sides; owners of a vertex and of an edge: one. */
 static void check_cells(const detect_case *c)
@@ -169,14 +157,14 @@ static void check_pair(const detect_case *c, const sinew_touch_pairs *pairs, con
     const double cores = f->objects[object].core + f->objects[other].core;
     const double distance = (double)referee_distance(v, wanted->kind, c->x) - cores;
     const double limit = reach_of(c, v, firsts) + reach_of(c, v + firsts, 4 - firsts);
-    if (fabs(distance - limit) > round_off * c->size)
+    if (fabs(distance - limit) > CASE_ROUND_OFF * c->size)
         assert_int_equal(found != NULL, distance < limit);
     if (!found)
         return;
     (*listed)++;
     assert_int_equal(found->first, wanted->first);
-    assert_true(fabs((double)found->distance - distance) <= round_off * c->size);
-    assert_true(referee_agrees(found, c->x, c->size, round_off));
+    assert_true(fabs((double)found->distance - distance) <= CASE_ROUND_OFF * c->size);
+    assert_true(referee_agrees(found, c->x, c->size, CASE_ROUND_OFF));
 }
 
 static void check_weights(const sinew_touch_pair *pair)
@@ -191,7 +179,23 @@ static void check_weights(const sinew_touch_pair *pair)
     }
     for (int k = 0; k < 3; k++)
         length += (double)pair->n[k] * (double)pair->n[k];
-    assert_true(fabs(sum[0] - 1) < round_off && fabs(sum[1] + 1) < round_off && fabs(length - 1) < round_off);
+    assert_true(fabs(sum[0] - 1) < CASE_ROUND_OFF && fabs(sum[1] + 1) < CASE_ROUND_OFF);
+    assert_true(fabs(length - 1) < CASE_ROUND_OFF);
+}
+
+/* A list's pair has the numbers that it has alone. */
+static void check_alone(const detect_case *c, const sinew_touch_pair *pair)
+{
+    const sinew_touch_object *objects = c->features.objects;
+    const int32_t *object = c->features.object;
+    sinew_touch_pair alone = {.kind = pair->kind};
+    memcpy(alone.v, pair->v, sizeof alone.v);
+    sinew_pair_closest(&alone, c->x);
+    for (int a = 0; a < 4; a++)
+        assert_true(alone.w[a] == pair->w[a] && (a == 3 || alone.n[a] == pair->n[a]));
+    assert_int_equal(alone.place, pair->place);
+    if (objects[object[pair->v[0]]].core + objects[object[pair->v[3]]].core == 0)
+        assert_true(alone.distance == pair->distance);
 }
 
 static void check_all(const detect_case *c, const sinew_touch_pairs *pairs)
@@ -201,6 +205,7 @@ static void check_all(const detect_case *c, const sinew_touch_pairs *pairs)
     for (int64_t i = 0; i < pairs->count; i++) {
         assert_true(i == 0 || compare_pairs(pairs->list + i - 1, pairs->list + i) < 0);
         check_weights(pairs->list + i);
+        check_alone(c, pairs->list + i);
     }
     for (int32_t v = 0; v < f->vertex_count; v++)
         for (int32_t i = 0; i < f->cell_count; i++) {
@@ -226,14 +231,6 @@ static void check_all(const detect_case *c, const sinew_touch_pairs *pairs)
     assert_int_equal(listed, pairs->count);
 }
 
-static sinew_detector *make_detector(const detect_case *c, int32_t threads)
-{
-    sinew_detector *detector;
-    sinew_error error;
-    assert_int_equal(sinew_detector_create(&detector, &c->features, threads, &error), SINEW_OK);
-    return detector;
-}
-
 static void detect(sinew_detector *detector, const detect_case *c, int64_t limit, sinew_touch_pairs *pairs)
 {
     sinew_error error;
@@ -246,7 +243,7 @@ static void test_brute_force(void **state)
     random_cases r = random_cases_begin("pairs", 60, 1000);
     for (int32_t n = 0; n < r.count; n++) {
         detect_case *c = detect_case_make(&r);
-        sinew_detector *detector = make_detector(c, 1);
+        sinew_detector *detector = case_detector(c, 1);
         sinew_touch_pairs pairs = {0};
         detect(detector, c, 0, &pairs);
         assert_int_equal(pairs.dropped, 0);
@@ -272,7 +269,7 @@ static void check_same(const detect_case *c, int32_t threads, const char *lanes,
     sinew_touch_pairs pairs = {0};
     if (lanes)
         setenv("SINEW_LANES", lanes, 1);
-    sinew_detector *detector = make_detector(c, threads);
+    sinew_detector *detector = case_detector(c, threads);
     if (lanes)
         unsetenv("SINEW_LANES");
     detect(detector, c, 0, &pairs);
@@ -308,7 +305,7 @@ static void test_same_list(void **state)
     const sinew_search_kernel *const *kernels = sinew_search_kernels(&kernel_count);
     for (int32_t n = 0; n < r.count; n++) {
         detect_case *c = detect_case_make(&r);
-        sinew_detector *old = make_detector(c, 1);
+        sinew_detector *old = case_detector(c, 1);
         sinew_touch_pairs pairs = {0};
         for (int i = 0; i < 4; i++) {
             int32_t crossing[1][2];
@@ -324,6 +321,100 @@ static void test_same_list(void **state)
         sinew_detector_destroy(old);
         detect_case_release(c);
     }
+}
+
+/* ---- Many features ----------------------------------------------------------------------------- */
+
+enum {
+    SIDE = 24
+};
+
+/* Two wavy sheets through each other, and a rope over them. */
+static void place_sheets(detect_case *c, double time)
+{
+    for (int32_t v = 0; v < c->features.vertex_count; v++) {
+        const int32_t own = v % (SIDE * SIDE), sheet = v / (SIDE * SIDE);
+        const double i = own / SIDE, j = own % SIDE;
+        const double wave = 2 * sin(0.3 * i + time) * cos(0.4 * j + sheet);
+        const double at[3] = {sheet < 2 ? i : 0.05 * own, wave + 0.4 * sheet, sheet < 2 ? j : 0.05 * own};
+        for (int k = 0; k < 3; k++)
+            c->x[4 * v + k] = (sinew_real)at[k];
+        c->reach[v] = (sinew_real)(0.2 + 0.1 * sin(v));
+    }
+}
+
+static detect_case *make_sheets(void)
+{
+    static int32_t triangles[6 * (SIDE - 1) * (SIDE - 1)], edges[2 * (SIDE * SIDE - 1)];
+    detect_case *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    int32_t *t = triangles;
+    for (int32_t i = 0; i + 1 < SIDE; i++)
+        for (int32_t j = 0; j + 1 < SIDE; j++, t += 6) {
+            const int32_t a = SIDE * i + j, quad[6] = {a, a + SIDE, a + SIDE + 1, a, a + SIDE + 1, a + 1};
+            memcpy(t, quad, sizeof quad);
+        }
+    for (int32_t i = 0; i < 2 * (SIDE * SIDE - 1); i++)
+        edges[i] = (i + 1) / 2;
+    c->object_count = 3;
+    for (int32_t o = 0; o < 3; o++) {
+        c->objects[o] = (sinew_touch_object){.first_vertex = o * SIDE * SIDE, .vertex_count = SIDE * SIDE};
+        if (o < 2)
+            c->cells[o] = (sinew_object_cells){.triangles = triangles, .triangle_count = 2 * (SIDE - 1) * (SIDE - 1)};
+        else
+            c->cells[o] = (sinew_object_cells){.edges = edges, .edge_count = SIDE * SIDE - 1};
+    }
+    assert_int_equal(sinew_features_create(&c->features, NULL, c->objects, c->cells, c->lone, 3, NULL), SINEW_OK);
+    memset(c->features.touches, 1, 9);
+    c->x = calloc(4 * 3 * SIDE * SIDE, sizeof *c->x);
+    c->reach = calloc(3 * SIDE * SIDE, sizeof *c->reach);
+    assert_true(c->x && c->reach);
+    return c;
+}
+
+/* How many edges are near higher ones, by all pairs of them; every one is in the list. */
+static int64_t count_edge_pairs(const detect_case *c, const sinew_touch_pairs *pairs)
+{
+    const sinew_features *f = &c->features;
+    int64_t count = 0;
+    for (int32_t i = 0; i < f->edge_count; i++)
+        for (int32_t j = i + 1; j < f->edge_count; j++) {
+            const int32_t *a = f->edges[i], *b = f->edges[j];
+            sinew_touch_pair pair = {.kind = SINEW_PAIR_EDGES, .v = {a[0], a[1], b[0], b[1]}, .second = j};
+            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] ||
+                fabs((double)c->x[4 * a[0]] - (double)c->x[4 * b[0]]) > 5)
+                continue;
+            sinew_pair_closest(&pair, c->x);
+            if ((double)pair.distance > reach_of(c, a, 2) + reach_of(c, b, 2))
+                continue;
+            assert_non_null(find_pair(pairs, &pair));
+            count++;
+        }
+    return count;
+}
+
+static void test_many_features(void **state)
+{
+    (void)state;
+    detect_case *c = make_sheets();
+    sinew_detector *old = case_detector(c, 2);
+    sinew_touch_pairs pairs = {0};
+    for (int step = 0; step < 5; step++) {
+        place_sheets(c, 0.1 * step);
+        detect(old, c, 0, &pairs);
+        for (int32_t threads = 1; threads <= 3; threads++)
+            check_same(c, threads, NULL, &pairs);
+    }
+    int64_t edges = 0;
+    for (int64_t i = 0; i < pairs.count; i++) {
+        edges += pairs.list[i].kind == SINEW_PAIR_EDGES;
+        check_alone(c, pairs.list + i);
+    }
+    assert_int_equal(edges, count_edge_pairs(c, &pairs));
+    assert_true(edges > 1000);
+    sinew_touch_pairs_release(&pairs, &c->features.allocator);
+    sinew_detector_destroy(old);
+    detect_case_release(c);
 }
 
 /* ---- Closest points of hard pairs --------------------------------------------------------------- */
@@ -366,153 +457,9 @@ static void test_hard_pairs(void **state)
         sinew_pair_closest(&pair, x[0]);
         check_weights(&pair);
         const double distance = (double)referee_distance(pair.v, pair.kind, x[0]);
-        if (!(fabs((double)pair.distance - distance) <= 10 * round_off * size) ||
-            !referee_agrees(&pair, x[0], size, flat_weights))
+        if (!(fabs((double)pair.distance - distance) <= 10 * CASE_ROUND_OFF * size) ||
+            !referee_agrees(&pair, x[0], size, CASE_FLAT_WEIGHTS))
             fail_msg("case %d: %.17g, referee %.17g, size %g", (int)n, (double)pair.distance, distance, size);
-    }
-}
-
-/* ---- Crossings -------------------------------------------------------------------------------- */
-
-typedef int64_t exact[3];
-
-static void exact_cross(const exact a, const exact b, exact out)
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-static int64_t exact_dot(const exact a, const exact b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void exact_minus(const exact a, const exact b, exact out)
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[k] - b[k];
-}
-
-/* The point where p q meets the plane of t, times a common denominator, lies inside of all three sides. */
-static bool exact_passes(const exact p, const exact q, exact t[3])
-{
-    exact e[2], n, from_p, from_q, at;
-    exact_minus(t[1], t[0], e[0]);
-    exact_minus(t[2], t[0], e[1]);
-    exact_cross(e[0], e[1], n);
-    exact_minus(p, t[0], from_p);
-    exact_minus(q, t[0], from_q);
-    int64_t over = exact_dot(n, from_p), under = exact_dot(n, from_q);
-    if ((over > 0) == (under > 0) || over == 0 || under == 0)
-        return false;
-    over = llabs(over);
-    under = llabs(under);
-    for (int k = 0; k < 3; k++)
-        at[k] = p[k] * under + q[k] * over; /* over the sum of both */
-    for (int i = 0; i < 3; i++) {
-        exact side, out, inward;
-        exact_minus(t[(i + 1) % 3], t[i], side);
-        for (int k = 0; k < 3; k++)
-            out[k] = at[k] - (over + under) * t[i][k];
-        exact_cross(n, side, inward);
-        if (exact_dot(inward, out) <= 0)
-            return false;
-    }
-    return true;
-}
-
-/* Positions on a lattice: volumes are integers, and many are zero. */
-static bool exact_crossing(const detect_case *c, const int32_t *a, const int32_t *b, double step)
-{
-    exact p[3], q[3];
-    for (int i = 0; i < 9; i++) {
-        p[i / 3][i % 3] = (int64_t)((double)c->x[4 * a[i / 3] + i % 3] / step);
-        q[i / 3][i % 3] = (int64_t)((double)c->x[4 * b[i / 3] + i % 3] / step);
-    }
-    for (int i = 0; i < 3; i++)
-        if (exact_passes(p[i], p[(i + 1) % 3], q) || exact_passes(q[i], q[(i + 1) % 3], p))
-            return true;
-    return false;
-}
-
-/* The least distance of any two features of the cells. */
-static double cell_distance(const detect_case *c, const int32_t *a, const int32_t *b)
-{
-    real least = (real)HUGE_VALL;
-    for (int i = 0; i < 3; i++) {
-        least =
-            referee_lower(least, referee_distance((const int32_t[]){a[i], b[0], b[1], b[2]}, SINEW_PAIR_FACE, c->x));
-        least =
-            referee_lower(least, referee_distance((const int32_t[]){b[i], a[0], a[1], a[2]}, SINEW_PAIR_FACE, c->x));
-        for (int j = 0; j < 3; j++) {
-            const int32_t v[4] = {a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]};
-            least = referee_lower(least, referee_distance(v, SINEW_PAIR_EDGES, c->x));
-        }
-    }
-    return (double)least;
-}
-
-static bool expected_crossing(const detect_case *c, int32_t i, int32_t j, double step, bool *doubtful)
-{
-    const sinew_features *f = &c->features;
-    const int32_t *a = f->cells[i], *b = f->cells[j];
-    const int32_t object = f->object[a[0]], other = f->object[b[0]];
-    *doubtful = false;
-    if (!sinew_may_touch(f, object, other) || (f->objects[object].kinematic && f->objects[other].kinematic))
-        return false;
-    for (int k = 0; k < 3; k++)
-        if (has_vertex(b, a[k]))
-            return false;
-    if (exact_crossing(c, a, b, step))
-        return true;
-    const double cores = f->objects[object].core + f->objects[other].core;
-    const double over = cores > 0 ? cell_distance(c, a, b) - cores : 1;
-    *doubtful = fabs(over) <= round_off * c->size;
-    return over < 0;
-}
-
-static void check_crossings(const detect_case *c, double step)
-{
-    const sinew_features *f = &c->features;
-    const int64_t capacity = (int64_t)f->cell_count * f->cell_count / 2 + 1;
-    int32_t(*cells)[2] = calloc((size_t)capacity, sizeof *cells), some[3][2] = {{-7, -7}, {-7, -7}, {-7, -7}};
-    assert_non_null(cells);
-    sinew_detector *detector = make_detector(c, 2);
-    const int64_t count = sinew_detect_crossings(detector, c->x, cells, capacity);
-    int64_t at = 0;
-    for (int32_t i = 0; i < f->cell_count; i++)
-        for (int32_t j = i + 1; j < f->cell_count; j++) {
-            bool doubtful;
-            const bool wanted = expected_crossing(c, i, j, step, &doubtful);
-            const bool found = at < count && cells[at][0] == i && cells[at][1] == j;
-            assert_true(doubtful || found == wanted);
-            at += found;
-        }
-    assert_int_equal(at, count);
-    assert_int_equal(sinew_detect_crossings(detector, c->x, some, 2), count);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(some[i][1], i < count && i < 2 ? cells[i][1] : -7);
-    assert_int_equal(sinew_detect_crossings(detector, c->x, NULL, 0), count);
-    sinew_detector_destroy(detector);
-    free(cells);
-}
-
-static void test_crossings(void **state)
-{
-    (void)state;
-    random_cases r = random_cases_begin("crossings", 60, 1000);
-    for (int32_t n = 0; n < r.count; n++) {
-        detect_case *c = detect_case_make(&r);
-        const double step = ldexp(1, random_index(&r, 41) - 20);
-        const int across = 2 + random_index(&r, 16);
-        for (int32_t v = 0; v < c->features.vertex_count; v++)
-            for (int k = 0; k < 3; k++)
-                c->x[4 * v + k] = (sinew_real)(step * (random_index(&r, across) - across / 2));
-        for (int32_t o = 0; o < c->object_count; o++)
-            c->features.objects[o].core = c->objects[o].core * step * across / 2;
-        c->size = step * across;
-        check_crossings(c, step);
-        detect_case_release(c);
     }
 }
 
@@ -584,7 +531,7 @@ static void test_warm(void **state)
         const sinew_allocator hooks = hooks_of(&memory), own = c->features.allocator;
         sinew_touch_pairs pairs = {0};
         c->features.allocator = hooks;
-        sinew_detector *detector = make_detector(c, 1);
+        sinew_detector *detector = case_detector(c, 1);
         c->features.allocator = own;
         for (int i = 0; i < 3; i++) {
             memory.calls = 0;
@@ -602,8 +549,8 @@ static void test_warm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_features),   cmocka_unit_test(test_brute_force), cmocka_unit_test(test_same_list),
-        cmocka_unit_test(test_hard_pairs), cmocka_unit_test(test_crossings),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_features),      cmocka_unit_test(test_brute_force), cmocka_unit_test(test_same_list),
+        cmocka_unit_test(test_many_features), cmocka_unit_test(test_hard_pairs),  cmocka_unit_test(test_memory),
         cmocka_unit_test(test_warm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,16 +197,10 @@ static inline void closest_segments(double p[2][3], double q[2][3], sinew_closes
     const bool flat = !(nn > SINEW_FLAT * size), steep = nn > SINEW_STEEP * size;
     const bool inside = s >= 0 && s <= 1 && t >= 0 && t <= 1;
     best->d2 = INFINITY;
-    if (!inside || flat) {
-        if (flat || s < 0)
-            closest_try_end(p, q, 0, false, best);
-        if (flat || s > 1)
-            closest_try_end(p, q, 1, false, best);
-        if (flat || t < 0)
-            closest_try_end(q, p, 0, true, best);
-        if (flat || t > 1)
-            closest_try_end(q, p, 1, true, best);
-    }
+    const double part[2] = {s, t};
+    for (int i = 0; i < 4 && (flat || !inside); i++)
+        if (flat || (i % 2 ? part[i / 2] > 1 : part[i / 2] < 0))
+            closest_try_end(i < 2 ? p : q, i < 2 ? q : p, i % 2, i >= 2, best);
     if (!inside)
         return;
     const double height = closest_dot(n, r) / nn;

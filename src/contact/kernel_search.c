@@ -81,8 +81,7 @@ static inline void try_edges(search_node *s, int slot, uint32_t bits, const sine
     }
 }
 
-static inline void try_crossings(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
-                                 const sinew_box_shape *shape)
+static inline void try_crossings(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf)
 {
     for (; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
@@ -119,7 +118,7 @@ static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_b
         else if (s->search->kind == SINEW_SEARCH_FACES)
             try_faces(s, slot, bits, leaf, shape);
         else
-            try_crossings(s, slot, bits, leaf, shape);
+            try_crossings(s, slot, bits, leaf);
     }
 }
 

@@ -298,7 +298,7 @@ static bool fit_list(sinew_detector *d, sinew_boxes *list)
     return true;
 }
 
-/* Boxes of the lists from `first` on. False: no memory; then all lists are ordered anew the next time. */
+/* Boxes where things are now. False: no memory; then all are fitted anew the next time. */
 static bool fit_lists(sinew_detector *d, const sinew_real *x, const sinew_real *reach)
 {
     const point_filling filling = {d, x, reach};
@@ -324,11 +324,11 @@ typedef struct list_filling {
     int32_t (*cells)[2];
 } list_filling;
 
-/* The place of a finding's feature among vertices and edges, or among cells. */
-static size_t place_of(const list_filling *f, const sinew_search_chunk *chunk, uint64_t entry)
+/* Where the features of a chunk begin among vertices and edges, or among cells. */
+static int64_t *begins_of(const list_filling *f, const sinew_search_chunk *chunk)
 {
-    const bool edge = f->run->searches[chunk->search].kind == SINEW_SEARCH_EDGES;
-    return (size_t)sinew_search_feature(f->run, chunk, entry) + (edge ? (size_t)f->d->features->vertex_count : 0);
+    const bool edges = f->run->searches[chunk->search].kind == SINEW_SEARCH_EDGES;
+    return f->d->begins + (edges ? f->d->features->vertex_count : 0);
 }
 
 static void count_chunks(const void *context, int32_t member, int32_t first, int32_t last)
@@ -337,8 +337,9 @@ static void count_chunks(const void *context, int32_t member, int32_t first, int
     const list_filling *f = context;
     for (int32_t i = first; i < last; i++) {
         const sinew_search_chunk *chunk = f->run->chunks + i;
+        int64_t *begins = begins_of(f, chunk);
         for (int64_t n = 0; n < chunk->found.count; n++)
-            f->d->begins[place_of(f, chunk, chunk->found.entries[n])]++;
+            begins[sinew_search_feature(f->run, chunk, chunk->found.entries[n])]++;
     }
 }
 
@@ -409,11 +410,12 @@ static void fill_pair(pair_batch *b, sinew_search_kind kind, int32_t first, int3
 static void fill_chunk(const list_filling *f, const sinew_search_chunk *chunk)
 {
     const sinew_search_kind kind = f->run->searches[chunk->search].kind;
+    int64_t *begins = begins_of(f, chunk);
     pair_batch batch = {.filling = f};
     for (int64_t n = 0; n < chunk->found.count; n++) {
         const uint64_t entry = chunk->found.entries[n];
         const int32_t own = sinew_search_feature(f->run, chunk, entry), key = (int32_t)(entry & UINT32_MAX);
-        const int64_t at = f->d->begins[place_of(f, chunk, entry)]++;
+        const int64_t at = begins[own]++;
         if (at >= f->count)
             continue;
         if (kind == SINEW_SEARCH_CROSSINGS) {

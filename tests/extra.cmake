@@ -31,7 +31,7 @@ add_test(NAME test_crossings COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_crossings.
 add_custom_target(threaded_tests)
 foreach(target test_threads test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
                test_coarse test_mpbng
-               test_changing_world test_tree test_fill)
+               test_changing_world test_tree test_fill test_detect test_crossings)
   if(TARGET ${target})
     add_dependencies(threaded_tests ${target})
     set_tests_properties(${target} PROPERTIES LABELS threads)

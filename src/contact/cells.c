@@ -11,8 +11,9 @@
 #define ROOM_PART   0.9  /* of the way to a plane that is gone at once */
 #define SHARE_LEAST 0.05 /* of the free distance that either side of a pair gets */
 #define FLOOR_PART  1e-2 /* of the offset that is left as distance */
-#define HALVINGS    5    /* of a body's motion before its cells stay */
-#define OPEN_PART   1.5  /* of the offset that a body's motion leaves to others */
+#define SHORTENINGS 5    /* of a body's motion before its cells stay */
+#define SHORTER     1e-6
+#define OPEN_PART   1.5 /* of the offset that a body's motion leaves to others */
 
 /* ---- Small helpers --------------------------------------------------------------------------- */
 
@@ -83,34 +84,43 @@ bool sinew_cells_begin(sinew_cells *cells, const sinew_features *f, const sinew_
     return true;
 }
 
-/* Whether the motions of both bodies leave a pair of theirs open. */
-static bool stays_open(const sinew_cells *cells, const sinew_features *f, const sinew_touch_pair *p,
-                       const sinew_real *x)
+/* How much of what the motions of both bodies take from the distance of a pair of theirs they may; 1: all. */
+static double open_part(const sinew_cells *cells, const sinew_features *f, const sinew_touch_pair *p,
+                        const sinew_real *x)
 {
     const int32_t a = f->object[p->v[0]], b = second_object(f, p);
     const double coming = fmax(0, -along_carry(p->n, cells->carry[a])) + fmax(0, along_carry(p->n, cells->carry[b]));
     const double keep = fmax(OPEN_PART * offset_of(f, p), 2 * floor_of(f, p, x));
-    return a == b || coming == 0 || (double)p->distance - coming >= keep;
+    const double room = fmax(0, (double)p->distance - keep);
+    return a == b || coming <= room ? 1 : room / coming;
 }
 
-static void scale_carry(double c[3], double factor)
+/* Leaves a part of what c has along sign n, and a little less: round-off must not leave more. A body that slides on
+ * another goes on along it. */
+static void shorten_carry(double c[3], const sinew_real n[3], double sign, double part)
 {
+    const double coming = fmax(0, sign * along_carry(n, c));
     for (int i = 0; i < 3; i++)
-        c[i] *= factor;
+        c[i] -= (1 + SHORTER - part) * coming * sign * (double)n[i];
 }
 
+/* Pairs along other normals may ask again for what one has left; who is asked too often stays. */
 static void shorten_carries(sinew_cells *cells, const sinew_features *f, const sinew_cells_motion *motion,
                             const sinew_touch_pairs *pairs)
 {
-    for (int round = 0; motion->carried && round <= HALVINGS; round++) {
+    for (int round = 0; motion->carried && round <= SHORTENINGS; round++) {
         bool all = true;
         for (int64_t k = 0; k < pairs->count; k++) {
             const sinew_touch_pair *p = &pairs->list[k];
-            if (stays_open(cells, f, p, motion->x))
+            double *first = cells->carry[f->object[p->v[0]]], *second = cells->carry[second_object(f, p)];
+            const double part = open_part(cells, f, p, motion->x);
+            if (part >= 1)
                 continue;
             all = false;
-            scale_carry(cells->carry[f->object[p->v[0]]], round == HALVINGS ? 0 : 0.5);
-            scale_carry(cells->carry[second_object(f, p)], round == HALVINGS ? 0 : 0.5);
+            shorten_carry(first, p->n, -1, part);
+            shorten_carry(second, p->n, 1, part);
+            for (int i = 0; round == SHORTENINGS && i < 3; i++)
+                first[i] = second[i] = 0;
         }
         if (all)
             return;

@@ -77,6 +77,13 @@ bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective
 void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
+/* The same without contacts and transient rows that are left to conjugate gradients: one solve with the factor. */
+void sinew_global_solve_factor(sinew_global *global, const sinew_objective *objective, const sinew_real *b,
+                               sinew_real *x);
+/* x = (H^-1 + C)^-1 b where something touches, C the contacts' blocks, H a better S^-1 that is made with
+ * sinew_global_solve_factor. */
+void sinew_global_solve_beside(sinew_global *global, const sinew_objective *objective, sinew_linear_map H,
+                               const sinew_real *b, sinew_real *x);
 /* b -= S q_pins */
 void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 

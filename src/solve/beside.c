@@ -90,26 +90,42 @@ void sinew_beside_linearise(sinew_beside *b, const sinew_objective *o, const sin
             linearise_task(b, o, &o->tasks[t], q);
 }
 
-static void take_away_task(const sinew_beside *b, const sinew_objective *o, const sinew_task *task, const sinew_real *q,
-                           sinew_real *gradient)
+static double take_away_task(const sinew_beside *b, const sinew_objective *o, const sinew_task *task,
+                             const sinew_real *q, sinew_real *gradient)
 {
     const size_t count = (size_t)task->chunk->slot_count;
     sinew_real *x = gather(b, task, q), *g = x + SINEW_POINT * count;
     memset(g, 0, SINEW_POINT * count * sizeof *g);
     const sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk), .x = x, .g = g};
-    task->batch->ops->gradient(&kernel);
+    const double value = task->batch->ops->gradient(&kernel);
     for (size_t i = 0; i < count; i++) {
         const int32_t particle = task->batch->particle[(size_t)task->chunk->first_slot + i];
         for (size_t c = 0; !o->pinned[particle] && c < 3; c++)
             gradient[SINEW_POINT * (size_t)particle + c] -= g[SINEW_POINT * i + c];
     }
+    return value;
 }
 
-void sinew_beside_take_away(const sinew_beside *b, const sinew_objective *o, const sinew_real *q, sinew_real *gradient)
+double sinew_beside_take_away(const sinew_beside *b, const sinew_objective *o, const sinew_real *q,
+                              sinew_real *gradient)
 {
+    double sum = 0;
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         if (is_contact(&o->tasks[t]))
-            take_away_task(b, o, &o->tasks[t], q, gradient);
+            sum += take_away_task(b, o, &o->tasks[t], q, gradient);
+    return sum;
+}
+
+double sinew_beside_value(const sinew_beside *b, const sinew_objective *o, const sinew_real *q)
+{
+    double sum = 0;
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        if (is_contact(task))
+            sum += task->batch->ops->value(
+                &(sinew_kernel){.groups = sinew_batch_groups(task->batch, task->chunk), .x = gather(b, task, q)});
+    }
+    return sum;
 }
 
 void sinew_beside_add(const sinew_beside *b, const sinew_real *x, sinew_real *Ax)

@@ -33,9 +33,11 @@ bool sinew_beside_any(const sinew_objective *objective);
 bool sinew_beside_reserve(sinew_beside *beside, const sinew_objective *objective);
 /* Takes K where q is. */
 void sinew_beside_linearise(sinew_beside *beside, const sinew_objective *objective, const sinew_real *q);
-/* gradient -= that of the contacts at q, at the free particles; both [particle_count][4] */
-void sinew_beside_take_away(const sinew_beside *beside, const sinew_objective *objective, const sinew_real *q,
-                            sinew_real *gradient);
+/* J: of the contacts at q [particle_count][4] */
+double sinew_beside_value(const sinew_beside *beside, const sinew_objective *objective, const sinew_real *q);
+/* gradient [particle_count][4] -= that of the contacts at q, at the free particles. Returns their value. */
+double sinew_beside_take_away(const sinew_beside *beside, const sinew_objective *objective, const sinew_real *q,
+                              sinew_real *gradient);
 /* Ax += C x at the free particles; both [particle_count][4] */
 void sinew_beside_add(const sinew_beside *beside, const sinew_real *x, sinew_real *Ax);
 void sinew_beside_release(sinew_beside *beside, const sinew_objective *objective);

@@ -189,12 +189,14 @@ static sinew_status create_anew(sinew_global *g, const sinew_objective *o, sinew
     const sinew_global_rule rule = g->rule;
     const double scale = g->scale;
     const bool off_known = g->off_known;
+    const int32_t solves = g->solves;
     sinew_global_destroy(g, o);
     sinew_status status = sinew_global_create(g, o, &rule, error);
     if (status != SINEW_OK)
         return status;
     g->scale = scale;
     g->off_known = off_known;
+    g->solves = solves;
     status = list_rows(g, o, error);
     return status == SINEW_OK ? settle(g, o, true, error) : status;
 }
@@ -321,6 +323,11 @@ void sinew_global_solve(sinew_global *g, const sinew_objective *o, const sinew_r
         solve_by_iteration(&context, b, x);
     else
         solve_direct(&context, b, x);
+}
+
+void sinew_global_multiply(sinew_global *g, const sinew_objective *o, const sinew_real *x, sinew_real *Sx)
+{
+    multiply(&(solve_context){g, o}, x, Sx);
 }
 
 void sinew_global_linearise(sinew_global *g, const sinew_objective *o, const sinew_real *q)

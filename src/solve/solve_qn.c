@@ -230,6 +230,7 @@ static void qn_begin(sinew_solve *s)
     qn *n = s->memory;
     n->count = n->newest = 0;
     n->old_known = false;
+    n->global.solves = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
@@ -239,9 +240,8 @@ static double advance(sinew_solve *s, qn *n)
     return searches[n->search](s, n->d, n->trial, n->trial_gradient);
 }
 
-static uint32_t qn_iterate(sinew_solve *s)
+static uint32_t iterate(sinew_solve *s, qn *n)
 {
-    qn *n = s->memory;
     sinew_solve_evaluate(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
@@ -265,6 +265,14 @@ static uint32_t qn_iterate(sinew_solve *s)
     if (!touches)
         remember(s, n, alpha);
     return 0;
+}
+
+static uint32_t qn_iterate(sinew_solve *s)
+{
+    qn *n = s->memory;
+    const uint32_t bits = iterate(s, n);
+    s->linear_iterations = n->global.solves;
+    return bits;
 }
 
 static bool qn_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)

@@ -8,12 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM_PART   0.9  /* of the way to a plane that is gone at once */
-#define SHARE_LEAST 0.05 /* of the free distance that either side of a pair gets */
-#define FLOOR_PART  1e-2 /* of the offset that is left as distance */
-#define SHORTENINGS 5    /* of a body's motion before its cells stay */
-#define SHORTER     1e-6
-#define OPEN_PART   1.5 /* of the offset that a body's motion leaves to others */
+#define ROOM_PART   0.9        /* of the way to a plane that is gone at once */
+#define SHARE_LEAST 0.05       /* of the free distance that either side of a pair gets */
+#define FLOOR_PART  1e-2       /* of the offset that is left as distance */
+#define HALVINGS    5          /* of a body's approach to others before it ends */
+#define ALL_PART    (1 + 1e-6) /* of an approach: rounding leaves none of it */
+#define OPEN_PART   1.5        /* of the offset that a body's motion leaves to others */
+
+enum {
+    TANGENT_ROUNDS = 4 /* in which approaches end, before motions do */
+};
 
 /* ---- Small helpers --------------------------------------------------------------------------- */
 
@@ -84,42 +88,41 @@ bool sinew_cells_begin(sinew_cells *cells, const sinew_features *f, const sinew_
     return true;
 }
 
-/* How much of what the motions of both bodies take from the distance of a pair of theirs they may; 1: all. */
-static double open_part(const sinew_cells *cells, const sinew_features *f, const sinew_touch_pair *p,
-                        const sinew_real *x)
+/* Whether the motions of both bodies leave a pair of theirs open. */
+static bool stays_open(const sinew_cells *cells, const sinew_features *f, const sinew_touch_pair *p,
+                       const sinew_real *x)
 {
     const int32_t a = f->object[p->v[0]], b = second_object(f, p);
     const double coming = fmax(0, -along_carry(p->n, cells->carry[a])) + fmax(0, along_carry(p->n, cells->carry[b]));
     const double keep = fmax(OPEN_PART * offset_of(f, p), 2 * floor_of(f, p, x));
-    const double room = fmax(0, (double)p->distance - keep);
-    return a == b || coming <= room ? 1 : room / coming;
+    return a == b || coming == 0 || (double)p->distance - coming >= keep;
 }
 
-/* Leaves a part of what c has along sign n, and a little less: round-off must not leave more. A body that slides on
- * another goes on along it. */
-static void shorten_carry(double c[3], const sinew_real n[3], double sign, double part)
+/* c loses `part` of what it has along `sign` n. */
+static void slow_down(double c[3], const sinew_real n[3], double sign, double part)
 {
     const double coming = fmax(0, sign * along_carry(n, c));
     for (int i = 0; i < 3; i++)
-        c[i] -= (1 + SHORTER - part) * coming * sign * (double)n[i];
+        c[i] -= part * sign * coming * (double)n[i];
 }
 
-/* Pairs along other normals may ask again for what one has left; who is asked too often stays. */
+/* Motions that would close a pair lose half of their approach, again and again, then all of it, and where many pairs
+ * are in each other's way they stop. What a body does along a surface that it lies on it keeps. */
 static void shorten_carries(sinew_cells *cells, const sinew_features *f, const sinew_cells_motion *motion,
                             const sinew_touch_pairs *pairs)
 {
-    for (int round = 0; motion->carried && round <= SHORTENINGS; round++) {
+    for (int round = 0; motion->carried && round <= HALVINGS + TANGENT_ROUNDS; round++) {
+        const double part = round < HALVINGS ? 0.5 : ALL_PART;
         bool all = true;
         for (int64_t k = 0; k < pairs->count; k++) {
             const sinew_touch_pair *p = &pairs->list[k];
             double *first = cells->carry[f->object[p->v[0]]], *second = cells->carry[second_object(f, p)];
-            const double part = open_part(cells, f, p, motion->x);
-            if (part >= 1)
+            if (stays_open(cells, f, p, motion->x))
                 continue;
             all = false;
-            shorten_carry(first, p->n, -1, part);
-            shorten_carry(second, p->n, 1, part);
-            for (int i = 0; round == SHORTENINGS && i < 3; i++)
+            slow_down(first, p->n, -1, part);
+            slow_down(second, p->n, 1, part);
+            for (int i = 0; round == HALVINGS + TANGENT_ROUNDS && i < 3; i++)
                 first[i] = second[i] = 0;
         }
         if (all)

@@ -314,7 +314,8 @@ static void admm_resume(sinew_solve *s, uint32_t what)
 {
     admm *a = s->memory;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    (void)what;
+    if (a->automatic && what != 0)
+        sinew_weight_disturb(&a->rule);
     if (!a->barrier)
         return;
     memcpy(a->q, s->q, bytes);

@@ -31,6 +31,7 @@ struct sinew_contact_work {
 
     /* The epoch at hand. */
     sinew_real *x, *wanted; /* [vertex_count][4] m: where vertices are, and where they would go */
+    sinew_real *asked;      /* [vertex_count][4] m: where the solver last wanted to go, cut or not */
     sinew_real *begun;      /* [vertex_count][4] m: where they were when the step began */
     sinew_real *kinematic;  /* [vertices of one collider][4] work space */
     sinew_real *reach;      /* [vertex_count] m */
@@ -64,14 +65,14 @@ struct sinew_contact_work {
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    bool limited;        /* a line search has noted who it cut */
-    bool unfinished;     /* no further epoch helps */
-    bool failed;         /* an epoch could not be made: out of memory */
+    bool limited;    /* a line search has noted who it cut */
+    bool unfinished; /* no further epoch helps */
+    bool failed;     /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
 
-    size_t edge_room, x_room, wanted_room, begun_room, kinematic_room, reach_room, delta_room, part_room, element_room,
-        touch_room, particle_room, data_room, own_room, block_room, guess_room, v_room;
+    size_t edge_room, x_room, wanted_room, begun_room, asked_room, kinematic_room, reach_room, delta_room, part_room,
+        element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room, v_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */

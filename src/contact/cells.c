@@ -8,11 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM_PART   0.9  /* of the way to a plane that is gone at once */
-#define SHARE_LEAST 0.05 /* of the free distance that either side of a pair gets */
-#define FLOOR_PART  1e-2 /* of the offset that is left as distance */
-#define HALVINGS    5    /* of a body's motion before its cells stay */
-#define OPEN_PART   1.5  /* of the offset that a body's motion leaves to others */
+#define ROOM_PART   0.9        /* of the way to a plane that is gone at once */
+#define SHARE_LEAST 0.05       /* of the free distance that either side of a pair gets */
+#define FLOOR_PART  1e-2       /* of the offset that is left as distance */
+#define HALVINGS    5          /* of a body's approach to others before it ends */
+#define ALL_PART    (1 + 1e-6) /* of an approach: rounding leaves none of it */
+#define OPEN_PART   1.5        /* of the offset that a body's motion leaves to others */
+
+enum {
+    TANGENT_ROUNDS = 4 /* in which approaches end, before motions do */
+};
 
 /* ---- Small helpers --------------------------------------------------------------------------- */
 
@@ -93,24 +98,32 @@ static bool stays_open(const sinew_cells *cells, const sinew_features *f, const 
     return a == b || coming == 0 || (double)p->distance - coming >= keep;
 }
 
-static void scale_carry(double c[3], double factor)
+/* c loses `part` of what it has along `sign` n. */
+static void slow_down(double c[3], const sinew_real n[3], double sign, double part)
 {
+    const double coming = fmax(0, sign * along_carry(n, c));
     for (int i = 0; i < 3; i++)
-        c[i] *= factor;
+        c[i] -= part * sign * coming * (double)n[i];
 }
 
+/* Motions that would close a pair lose half of their approach, again and again, then all of it, and where many pairs
+ * are in each other's way they stop. What a body does along a surface that it lies on it keeps. */
 static void shorten_carries(sinew_cells *cells, const sinew_features *f, const sinew_cells_motion *motion,
                             const sinew_touch_pairs *pairs)
 {
-    for (int round = 0; motion->carried && round <= HALVINGS; round++) {
+    for (int round = 0; motion->carried && round <= HALVINGS + TANGENT_ROUNDS; round++) {
+        const double part = round < HALVINGS ? 0.5 : ALL_PART;
         bool all = true;
         for (int64_t k = 0; k < pairs->count; k++) {
             const sinew_touch_pair *p = &pairs->list[k];
+            double *first = cells->carry[f->object[p->v[0]]], *second = cells->carry[second_object(f, p)];
             if (stays_open(cells, f, p, motion->x))
                 continue;
             all = false;
-            scale_carry(cells->carry[f->object[p->v[0]]], round == HALVINGS ? 0 : 0.5);
-            scale_carry(cells->carry[second_object(f, p)], round == HALVINGS ? 0 : 0.5);
+            slow_down(first, p->n, -1, part);
+            slow_down(second, p->n, 1, part);
+            for (int i = 0; round == HALVINGS + TANGENT_ROUNDS && i < 3; i++)
+                first[i] = second[i] = 0;
         }
         if (all)
             return;

@@ -67,8 +67,8 @@ static double psi_at(const sinew_rigid_touch *t, const double z[3])
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* f = psi'(z) and K = psi''(z) */
-static void differentiate(sinew_rigid_touch *t, double f[3])
+/* f = psi'(z) and K = psi''(z); false: both are zero */
+static bool differentiate(sinew_rigid_touch *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], slip, hold;
@@ -79,6 +79,7 @@ static void differentiate(sinew_rigid_touch *t, double f[3])
         f[i] = hold * u[i] - force * t->n[i];
     for (int i = 0; i < 6; i++)
         t->K[i] = active * t->n[row[i]] * t->n[column[i]] - along * u[row[i]] * u[column[i]] + (i < 3 ? hold : 0);
+    return force > 0 || hold > 0;
 }
 
 /* ---- Systems --------------------------------------------------------------------------------- */
@@ -137,14 +138,13 @@ static void column_of(const sinew_rigid_side *side, bool turns, int i, double co
         add_cross(axis, side->p, 1, column);
 }
 
-/* block += J_a^T K J_b, row by row */
-static void add_block(const cluster *c, const sinew_rigid_touch *t, int32_t a, int32_t b, double block[36])
+/* block += (K J_a)^T J_b; forces: the columns of K J_a */
+static void add_block(const cluster *c, const sinew_rigid_side *side, double forces[6][3], double block[36])
 {
+    const bool turns = c->all->bodies[side->body].turns;
     for (int i = 0; i < FREEDOMS; i++) {
-        double column[3], f[3], row[6];
-        column_of(&t->sides[a], c->all->bodies[t->sides[a].body].turns, i, column);
-        multiply(t->K, column, f);
-        wrench_of(&t->sides[b], c->all->bodies[t->sides[b].body].turns, f, row);
+        double row[6];
+        wrench_of(side, turns, forces[i], row);
         for (int k = 0; k < FREEDOMS; k++)
             block[FREEDOMS * i + k] += row[k];
     }
@@ -165,19 +165,24 @@ static void inertia_of(const cluster *c, sinew_rigid_body *b)
     }
 }
 
-/* Adds a contact to gradients and blocks. */
+/* Adds a contact to gradients and blocks; one that bears nothing adds nothing. */
 static void add_touch(const cluster *c, sinew_rigid_touch *t)
 {
-    double f[3], wrench[6];
-    differentiate(t, f);
+    double f[3], wrench[6], forces[6][3], column[3];
+    if (!differentiate(t, f))
+        return;
     for (int32_t a = 0, link = 0; a < t->side_count; a++) {
-        sinew_rigid_body *b = &c->all->bodies[t->sides[a].body];
-        wrench_of(&t->sides[a], b->turns, f, wrench);
-        for (int i = 0; i < FREEDOMS; i++)
+        const sinew_rigid_side *side = &t->sides[a];
+        sinew_rigid_body *b = &c->all->bodies[side->body];
+        wrench_of(side, b->turns, f, wrench);
+        for (int i = 0; i < FREEDOMS; i++) {
             b->v[G][i] += wrench[i];
-        add_block(c, t, a, a, b->block);
+            column_of(side, b->turns, i, column);
+            multiply(t->K, column, forces[i]);
+        }
+        add_block(c, side, forces, b->block);
         for (int32_t k = 0; k < a; k++)
-            add_block(c, t, a, k, c->all->links[t->link[link++]].block);
+            add_block(c, &t->sides[k], forces, c->all->links[t->link[link++]].block);
     }
 }
 

@@ -362,12 +362,12 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     add_forces(world, x);
     if (c->def.mode == SINEW_CONTACT_HALF_SPACE)
         rub(world, x);
-    rebound(world, c->v_before, x);
+    rebound(world, world->v_before, x);
     if (measured)
         measure_clearance(world, x);
     else
         c->report.violation = c->report.crossings = 0;
     c->report.stationarity = result->residual;
-    c->reported = measured;
+    c->reported = c->crossings_known = measured;
     result->bits |= find_bits(world);
 }

@@ -475,9 +475,10 @@ static void guess_start(sinew_world *world)
             const size_t at = 4 * (size_t)i + k;
             const double push = (double)world->f_ext[at] / (double)world->mass[i];
             square += push * push;
-            along += push * ((double)world->v[at] - (double)c->v_before[at]) / h;
+            along += push * ((double)world->v[at] - (double)world->v_before[at]) / h;
         }
-        const double part = !c->v_known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
+        const bool known = world->v_before[4 * (size_t)i + 3] > 0;
+        const double part = !known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)i + k;
             const double push = h * h * (double)world->f_ext[at] / (double)world->mass[i];
@@ -496,16 +497,20 @@ static double find_weight(const sinew_world *world)
     return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
 }
 
-static bool make_vectors(const sinew_world *world, sinew_contact_work *c)
+static bool make_vectors(sinew_world *world, sinew_contact_work *c)
 {
     const sinew_allocator *m = &world->allocator;
-    const size_t size = 4 * (size_t)world->particle_count, had = c->v_room;
-    const bool good =
-        sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
-        sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks) &&
-        sinew_make_room(m, &c->v_before, &c->v_room, size, sizeof *c->v_before);
-    c->v_known = c->v_known && had == c->v_room;
-    return good;
+    const size_t size = 4 * (size_t)world->particle_count;
+    return sinew_contact_need_v_before(world) &&
+           sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
+           sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks);
+}
+
+static void note_velocities(sinew_world *world)
+{
+    memcpy(world->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *world->v);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        world->v_before[4 * (size_t)i + 3] = 1;
 }
 
 /* Before the first step all contacts are new ones. */
@@ -524,9 +529,9 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
         return status;
     if (!make_vectors(world, c))
         return sinew_fail_memory(error, "contacts");
-    const int32_t crossings = c->reported ? c->report.crossings : -1;
+    const int32_t crossings = c->crossings_known ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
-    c->reported = c->unfinished = c->failed = false;
+    c->reported = c->crossings_known = c->unfinished = c->failed = false;
     c->epoch_began = 0;
     c->last_update = -1;
     c->gate = GATE * find_weight(world);
@@ -535,8 +540,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     world->solve.first_guess = c->guess;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
     guess_start(world);
-    memcpy(c->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *c->v_before);
-    c->v_known = true;
+    note_velocities(world);
     note_old(c);
     for (int32_t o = 0; o < c->features.object_count; o++)
         c->part[o] = 0;

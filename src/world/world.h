@@ -108,6 +108,8 @@ struct sinew_world {
     sinew_real *q, *v, *force;                 /* force: the caller's, without gravity */
     sinew_real *rest;                          /* rest positions */
     sinew_real *q_tilde, *f_ext;               /* of the step at hand; f_ext: gravity included */
+    sinew_real *v_before; /* m/s: velocities when the last step with contact began, the fourth number 1 where they are
+                             known; NULL until there was one */
     sinew_real *mass;
     uint8_t *pinned;
     int32_t *outside; /* [particle_count] outside number of an inside one */
@@ -287,6 +289,10 @@ void sinew_world_load(sinew_world *world, int64_t step);
 /* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (world_contact.c). */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
+/* Positions were set from outside: what was counted where they were does not count. */
+void sinew_contact_moved(sinew_world *world);
+/* Takes contacts out of the objective until the next step, so that nothing is prepared with those of the last. */
+void sinew_contact_unlayer(sinew_world *world);
 bool sinew_contact_is_on(const sinew_world *world);
 /* Makes the layer of transient energies and contacts of the objective anew. */
 sinew_status sinew_world_layer(sinew_world *world, sinew_error *error);

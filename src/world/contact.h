@@ -49,6 +49,7 @@ struct sinew_contact_work {
 
     /* The epoch at hand. */
     sinew_real *x, *wanted; /* [vertex_count][4] m: where vertices are, and where they would go */
+    sinew_real *asked;      /* [vertex_count][4] m: where the solver last wanted to go, cut or not */
     sinew_real *begun;      /* [vertex_count][4] m: where they were when the step began */
     sinew_real *kinematic;  /* [vertices of one collider][4] work space */
     sinew_real *reach;      /* [vertex_count] m */
@@ -86,8 +87,9 @@ struct sinew_contact_work {
     bool reported;
     bool crossings_known; /* report.crossings are those of the positions as they are */
 
-    size_t edge_room, x_room, wanted_room, begun_room, kinematic_room, reach_room, delta_room, part_room, element_room,
-        touch_room, particle_room, data_room, own_room, block_room, guess_room, number_room, note_room;
+    size_t edge_room, x_room, wanted_room, begun_room, asked_room, kinematic_room, reach_room, delta_room, part_room,
+        element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
+    size_t number_room, note_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */

@@ -53,42 +53,50 @@ static bool is_plane(const sinew_touch_object *o)
 
 /* ---- Epochs ---------------------------------------------------------------------------------- */
 
-/* Where vertices would go: bodies to q_tilde or, in later epochs, to the iterate, if that is farther; colliders to the
- * end of their way. */
-static void gather_wanted(const sinew_world *world, const sinew_real *q)
+/* Where vertices would go: bodies to the solver's first guess or, in later epochs, to where it last asked for;
+ * colliders to the end of their way. */
+static void gather_wanted(const sinew_world *world, bool first)
 {
     sinew_contact_work *c = world->contact;
     const sinew_features *f = &c->features;
     for (int32_t v = 0; v < f->moved_count; v++) {
-        const size_t at = 4 * (size_t)v, p = 4 * (size_t)f->particle[v];
-        double near = 0, far = 0;
-        for (size_t i = 0; i < 3; i++) {
-            near += pow((double)q[p + i] - (double)c->x[at + i], 2);
-            far += pow((double)world->q_tilde[p + i] - (double)c->x[at + i], 2);
-        }
-        const bool inertia = far >= near && !world->def.quasistatic;
-        memcpy(c->wanted + at, (inertia ? world->q_tilde : q) + p, 4 * sizeof *c->wanted);
+        const sinew_real *guess = (world->def.quasistatic ? world->q : c->guess) + 4 * (size_t)f->particle[v];
+        memcpy(c->wanted + 4 * (size_t)v, first ? guess : c->asked + 4 * (size_t)v, 4 * sizeof *c->wanted);
     }
     for (int32_t o = 0; o < f->object_count; o++)
         if (f->objects[o].kinematic)
             sinew_contact_place(world, o, 1, c->wanted + 4 * (size_t)f->objects[o].first_vertex);
 }
 
-/* Radii of the balls, and with them how far each vertex looks. */
-static void set_reach(sinew_contact_work *c)
+/* m: the longest way that a vertex of the object may go, beside what its body goes as a whole. */
+static double longest_way(const sinew_world *world, const sinew_touch_object *object, const double carry[3])
 {
+    const sinew_contact_work *c = world->contact;
+    const bool inertia = !object->kinematic && !world->def.quasistatic;
+    double most = 0;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        const sinew_real *x = c->x + 4 * (size_t)v, *wanted = c->wanted + 4 * (size_t)v;
+        const sinew_real *tilde = inertia ? world->q_tilde + 4 * (size_t)c->features.particle[v] : wanted;
+        double near = 0, far = 0;
+        for (size_t i = 0; i < 3; i++) {
+            near += pow((double)wanted[i] - (double)x[i] - carry[i], 2);
+            far += pow((double)tilde[i] - (double)x[i] - carry[i], 2);
+        }
+        most = fmax(most, fmax(near, far));
+    }
+    return sqrt(most);
+}
+
+/* Radii of the balls, and with them how far each vertex looks. */
+static void set_reach(const sinew_world *world)
+{
+    sinew_contact_work *c = world->contact;
     const sinew_features *f = &c->features;
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_touch_object *object = &f->objects[o];
         const double *carry = c->cells.carry[o];
-        double most = 0;
-        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
-            double square = 0;
-            for (size_t i = 0; i < 3; i++)
-                square += pow((double)c->wanted[4 * (size_t)v + i] - (double)c->x[4 * (size_t)v + i] - carry[i], 2);
-            most = fmax(most, square);
-        }
-        c->delta[o] = fmin(DELTA_SPARE * sqrt(most) + object->half, fmax(DELTA_EDGES * c->edge[o], object->half));
+        const double most = longest_way(world, object, carry);
+        c->delta[o] = fmin(DELTA_SPARE * most + object->half, fmax(DELTA_EDGES * c->edge[o], object->half));
         const double length = sqrt(carry[0] * carry[0] + carry[1] * carry[1] + carry[2] * carry[2]);
         for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
             c->reach[v] = (sinew_real)(object->half * (1 + MARGIN) + c->delta[o] + length);
@@ -244,8 +252,8 @@ static sinew_status find_contacts(sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* Pairs, cells and contacts where the vertices are; q: where the particles would go. */
-static sinew_status make_epoch(sinew_world *world, const sinew_real *q, bool first, sinew_error *error)
+/* Pairs, cells and contacts where the vertices are. */
+static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
     sinew_cells_motion motion = {c->x, c->wanted, c->delta, first && !world->def.quasistatic && is_guarded(c)};
@@ -253,10 +261,10 @@ static sinew_status make_epoch(sinew_world *world, const sinew_real *q, bool fir
     c->cut_count = 0;
     c->limited = false;
     advance_colliders(world, true);
-    gather_wanted(world, q);
+    gather_wanted(world, first);
     if (!sinew_cells_begin(&c->cells, &c->features, &motion))
         return sinew_fail_memory(error, "contacts");
-    set_reach(c);
+    set_reach(world);
     sinew_status status = find_pairs(world, error);
     if (status == SINEW_OK && !sinew_cells_build(&c->cells, &c->features, &motion, &c->pairs))
         status = sinew_fail_memory(error, "contacts");
@@ -287,6 +295,8 @@ static void guard_range(const void *context, int32_t first, int32_t last, double
     for (int32_t v = first; v < last; v++) {
         const int32_t p = c->features.particle[v];
         sinew_real *to = g->q + 4 * (size_t)p, *safe = c->cells.safe + 4 * (size_t)v;
+        if (!c->limited)
+            memcpy(c->asked + 4 * (size_t)v, to, 4 * sizeof *to);
         const bool limited = c->limited && c->cells.cut[v], cut = sinew_cells_cut(&c->cells, v, to);
         c->cells.cut[v] = cut || limited;
         sums[0] += cut || limited;
@@ -321,6 +331,7 @@ static void limit_range(const void *context, int32_t member, int32_t first, int3
         const sinew_real *safe = c->cells.safe + 4 * (size_t)v;
         const double part = sinew_cells_limit(&c->cells, v, to);
         c->cells.cut[v] = part < 1;
+        memcpy(c->asked + 4 * (size_t)v, to, 4 * sizeof *to);
         for (size_t i = 0; part < 1 && i < 3; i++)
             to[i] = (sinew_real)((double)safe[i] + part * ((double)to[i] - (double)safe[i]));
     }
@@ -432,7 +443,11 @@ static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iterat
     for (int32_t i = 0; i < world->particle_count; i++)
         if (world->pinned[i])
             memcpy(s->q + 4 * (size_t)i, world->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
-    if (make_epoch(world, s->q, false, &world->error) != SINEW_OK) {
+    for (int32_t v = 0; v < c->features.moved_count; v++)
+        if (world->pinned[c->features.particle[v]])
+            memcpy(c->asked + 4 * (size_t)v, world->q_tilde + 4 * (size_t)c->features.particle[v],
+                   4 * sizeof *c->asked);
+    if (make_epoch(world, false, &world->error) != SINEW_OK) {
         c->failed = true;
         return 0;
     }
@@ -548,7 +563,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     memcpy(c->x, c->begun, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     if (crossings < 0)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
-    return make_epoch(world, world->q_tilde, true, error);
+    return make_epoch(world, true, error);
 }
 
 void sinew_contact_abandon(sinew_world *world)

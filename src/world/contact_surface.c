@@ -248,6 +248,7 @@ static bool make_room(const sinew_world *world, sinew_contact_work *c)
     const size_t n = (size_t)c->features.vertex_count, objects = (size_t)c->features.object_count;
     return sinew_make_room(m, &c->x, &c->x_room, 4 * n, sizeof *c->x) &&
            sinew_make_room(m, &c->wanted, &c->wanted_room, 4 * n, sizeof *c->wanted) &&
+           sinew_make_room(m, &c->asked, &c->asked_room, 4 * n, sizeof *c->asked) &&
            sinew_make_room(m, &c->begun, &c->begun_room, 4 * n, sizeof *c->begun) &&
            sinew_make_room(m, &c->kinematic, &c->kinematic_room, 4 * n, sizeof *c->kinematic) &&
            sinew_make_room(m, &c->reach, &c->reach_room, n, sizeof *c->reach) &&

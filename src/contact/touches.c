@@ -10,6 +10,7 @@
 #include "mesh/sort.h"
 
 #define WEDGE     1e-3 /* cosine by which a direction may miss its feature's own wedge */
+#define OUT_PART  0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
 #define REST_PART 0.9  /* of their distance at rest that features of one body keep at most */
 
 static void read_point(const sinew_real *x, int32_t v, double p[3])
@@ -125,6 +126,10 @@ static bool edges_key(const sinew_features *f, const sinew_real *x, const sinew_
 static bool pair_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, uint64_t *key)
 {
     const double m[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
+    if (p->inside) {
+        *key = sinew_touch_key(SINEW_TOUCH_FACE, p->v[0], p->second);
+        return true;
+    }
     if (p->kind == SINEW_PAIR_PLANE) {
         *key = sinew_touch_key(SINEW_TOUCH_PLANE, p->v[0], p->second);
         return true;
@@ -172,6 +177,11 @@ static bool make_touch(const sinew_features *f, const sinew_touch_pair *p, const
     for (int c = 0; c < 3; c++)
         t->n[c] = (double)p->n[c];
     t->core = f->objects[a].core + f->objects[b].core;
+    if (p->inside) {
+        const double whole = t->offset;
+        t->offset = fmin(whole, (1 - OUT_PART) * t->distance + whole);
+        t->sunk = whole - t->offset;
+    }
     t->mu = sqrt(f->objects[a].friction * f->objects[b].friction);
     return true;
 }

@@ -51,6 +51,7 @@ typedef struct sinew_touch {
     double distance;       /* m, when it was detected, between cores */
     double offset;         /* m: r, cores not included */
     double core;           /* m: sum of both cores */
+    double sunk;           /* m: how much less than the whole offset this step asks for, of one that is inside */
     double mu;
     double lambda;             /* N: multiplier */
     double bears;              /* N: normal force as friction was last told */

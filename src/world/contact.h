@@ -30,6 +30,12 @@ typedef struct sinew_touch_note {
     double force;
 } sinew_touch_note;
 
+/* The surface of a closed collider as a tree. */
+typedef struct sinew_contact_tree {
+    struct sinew_tree *tree; /* NULL: not needed yet */
+    int32_t first_cell, triangle_count;
+} sinew_contact_tree;
+
 struct sinew_contact_work {
     sinew_contact_def def;
     sinew_contact_filter *filter;
@@ -40,8 +46,9 @@ struct sinew_contact_work {
     int64_t shape_version;
     sinew_features features;
     sinew_detector *detector;
-    double *edge;    /* [object_count] m: mean length of edges */
-    int32_t *number; /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    double *edge;              /* [object_count] m: mean length of edges */
+    int32_t *number;           /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    sinew_contact_tree *trees; /* [object_count] of closed colliders, once something was near; NULL until then */
     /* What contacts bore before surfaces were made anew, or in a loaded state, until the next step finds them. */
     sinew_touch_note *notes;
     int32_t note_count;
@@ -56,6 +63,9 @@ struct sinew_contact_work {
     double *delta;          /* [object_count] m */
     double *part;           /* [object_count] how far each collider has come in this step, 0 .. 1 */
     sinew_touch_pairs pairs;
+    sinew_real *packed; /* [vertices of one collider][3] work space */
+    int32_t *bounded;   /* [moved_count] likewise: vertices within its bounds */
+    uint8_t *inside;    /* [moved_count] 1: inside it */
     sinew_cells cells;
     sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
 
@@ -85,11 +95,12 @@ struct sinew_contact_work {
     bool failed;     /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
+    bool listed;          /* the list of contacts is that of the last step's end */
     bool crossings_known; /* report.crossings are those of the positions as they are */
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, kinematic_room, reach_room, delta_room, part_room,
         element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
-    size_t number_room, note_room;
+    size_t number_room, note_room, packed_room, bounded_room, inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -111,6 +122,12 @@ bool sinew_contact_need_v_before(sinew_world *world);
 /* Whether there is something to remember of a contact; its note. */
 bool sinew_contact_is_noted(const sinew_touch *touch);
 sinew_touch_note sinew_contact_note(const sinew_world *world, const sinew_touch *touch);
+
+/* One more pair behind the others, to be filled; NULL without memory. */
+sinew_touch_pair *sinew_contact_add_pair(sinew_world *world);
+/* Pairs of vertices that are inside closed colliders lead out of them (contact_inside.c). */
+sinew_status sinew_contact_lead_out(sinew_world *world, sinew_error *error);
+void sinew_contact_trees_release(sinew_contact_work *c);
 
 /* The body or collider of an object. */
 sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object);

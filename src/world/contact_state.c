@@ -254,7 +254,7 @@ bool sinew_contact_use_notes(sinew_world *world)
         found += touch_of_note(world, &cells, &c->notes[k], &c->touches.found[found]);
     sort_touches(&c->touches, found);
     sinew_release(&c->features.allocator, cells.pairs);
-    c->noted = false;
+    c->noted = c->listed = false;
     c->note_count = 0;
     return true;
 }
@@ -474,6 +474,7 @@ void sinew_contact_take_sections(sinew_world *world, bool whole, sinew_section_r
         for (int k = 0; k < 12; k++)
             r->pose[k / 6][k % 6] = (sinew_real)note.pose[k / 6][k % 6];
     }
+    sinew_contact_moved(world);
     if (sinew_contact_is_on(world))
         take_touches(world, whole, reader);
 }

@@ -103,8 +103,23 @@ static void set_reach(const sinew_world *world)
     }
 }
 
+sinew_touch_pair *sinew_contact_add_pair(sinew_world *world)
+{
+    sinew_touch_pairs *pairs = &world->contact->pairs;
+    if ((size_t)(pairs->count + 1) * sizeof *pairs->list > pairs->room) {
+        const size_t more = (size_t)pairs->count + (size_t)pairs->count / 2 + 64;
+        sinew_touch_pair *list =
+            sinew_reallocate(&world->allocator, pairs->list, (size_t)pairs->count, more, sizeof *list);
+        if (!list)
+            return NULL;
+        pairs->list = list;
+        pairs->room = more * sizeof *list;
+    }
+    return &pairs->list[pairs->count++];
+}
+
 /* Vertices near a plane, as pairs behind the others. */
-static bool add_plane_pairs(const sinew_world *world, sinew_contact_work *c, int32_t o)
+static bool add_plane_pairs(sinew_world *world, sinew_contact_work *c, int32_t o)
 {
     const sinew_features *f = &c->features;
     double point[3], normal[3];
@@ -115,16 +130,9 @@ static bool add_plane_pairs(const sinew_world *world, sinew_contact_work *c, int
             distance += normal[i] * ((double)c->x[4 * (size_t)v + i] - point[i]);
         if (!sinew_may_touch(f, f->object[v], o) || distance > (double)c->reach[v] + f->objects[o].half * (1 + MARGIN))
             continue;
-        if ((size_t)(c->pairs.count + 1) * sizeof *c->pairs.list > c->pairs.room) {
-            const size_t more = (size_t)c->pairs.count + (size_t)c->pairs.count / 2 + 64;
-            sinew_touch_pair *list =
-                sinew_reallocate(&world->allocator, c->pairs.list, (size_t)c->pairs.count, more, sizeof *list);
-            if (!list)
-                return false;
-            c->pairs.list = list;
-            c->pairs.room = more * sizeof *list;
-        }
-        sinew_touch_pair *p = &c->pairs.list[c->pairs.count++];
+        sinew_touch_pair *p = sinew_contact_add_pair(world);
+        if (!p)
+            return false;
         *p = (sinew_touch_pair){.v = {v, v, v, v}, .first = v, .second = o, .w = {1}, .kind = SINEW_PAIR_PLANE};
         for (int i = 0; i < 3; i++)
             p->n[i] = (sinew_real)normal[i];
@@ -141,6 +149,8 @@ static sinew_status find_pairs(sinew_world *world, sinew_error *error)
     for (int32_t o = 0; status == SINEW_OK && o < c->features.object_count; o++)
         if (is_plane(&c->features.objects[o]) && !add_plane_pairs(world, c, o))
             status = sinew_fail_memory(error, "contacts");
+    if (status == SINEW_OK)
+        status = sinew_contact_lead_out(world, error);
     c->report.seconds += sinew_seconds() - began;
     c->report.pairs = c->pairs.count > c->report.pairs ? c->pairs.count : c->report.pairs;
     c->report.dropped += c->pairs.dropped;

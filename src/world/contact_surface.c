@@ -285,6 +285,7 @@ static void measure_edges(sinew_contact_work *c)
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator)
 {
     (void)allocator;
+    sinew_contact_trees_release(c);
     sinew_detector_destroy(c->detector);
     c->detector = NULL;
     sinew_features_destroy(&c->features);

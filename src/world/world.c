@@ -83,6 +83,7 @@ void sinew_world_destroy(sinew_world *world)
         return;
     const sinew_allocator allocator = world->allocator;
     sinew_contact_release(world);
+    sinew_query_release(world);
     sinew_balance_release(world);
     sinew_damping_release(world);
     sinew_solve_release(&world->solve);

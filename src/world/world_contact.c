@@ -105,12 +105,14 @@ bool sinew_contact_is_on(const sinew_world *world)
 
 void sinew_contact_changed(sinew_world *world)
 {
+    world->collider_version++;
     if (world->contact)
         world->contact->stale = true;
 }
 
 void sinew_contact_moved(sinew_world *world)
 {
+    world->q_version++;
     if (world->contact)
         world->contact->crossings_known = false;
 }
@@ -187,9 +189,9 @@ void sinew_contact_release(sinew_world *world)
     sinew_batch_destroy(m, c->batch);
     sinew_plan_release(&c->plan, m);
     sinew_batch_work_release(&c->batch_work, m);
-    void *arrays[] = {c->edge,  c->x,     c->wanted,  c->begun,    c->kinematic, c->reach,
-                      c->delta, c->part,  c->element, c->touch_of, c->particles, c->data,
-                      c->own,   c->guess, c->blocks,  c->asked,    c->number,    c->notes};
+    void *arrays[] = {c->edge,   c->x,       c->wanted,   c->begun,     c->kinematic, c->reach,   c->delta,
+                      c->part,   c->element, c->touch_of, c->particles, c->data,      c->own,     c->guess,
+                      c->blocks, c->asked,   c->number,   c->notes,     c->packed,    c->bounded, c->inside};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(m, arrays[k]);
     sinew_release(m, c);
@@ -261,8 +263,8 @@ sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, si
     if (!SINEW_ASSERT(world && count && (contacts || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "contacts need a world, room, and a count");
     sinew_status status = check_step(world, error);
-    if (status == SINEW_OK && world->contact->shape_version != world->shape_version)
-        status = sinew_fail(error, SINEW_ERROR_DATA, "bodies have changed since the last step: make another");
+    if (status == SINEW_OK && (!world->contact->listed || world->contact->shape_version != world->shape_version))
+        status = sinew_fail(error, SINEW_ERROR_DATA, "surfaces have changed since the last step: make another");
     if (status != SINEW_OK)
         return status;
     *count = 0;

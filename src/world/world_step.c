@@ -230,6 +230,7 @@ static void accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
     }
     world->time += h;
     world->step_count++;
+    world->q_version++;
 }
 
 static uint32_t inversion_bit(sinew_world *world)

@@ -5,7 +5,7 @@
  * Distances have no sign: a vertex inside a box would be kept from its surface, inside. So vertices within the bounds
  * of a closed collider of triangles ask for its winding number (tree.h), and for those inside all pairs with that
  * collider give way to one with the nearest place of its surface, the normal outward and the distance negative. Such a
- * pair has no guard (cells.c). Spheres, capsules and planes know their inside by themselves.
+ * pair has no guard (guard.h). Spheres, capsules and planes know their inside by themselves.
  *
  * Limits: open meshes, hollow boxes and height fields have no inside; nor have bodies.
  */

@@ -29,7 +29,7 @@ add_test(NAME test_crossings COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_crossings.
 
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
 add_custom_target(threaded_tests)
-foreach(target test_threads test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
+foreach(target test_threads test_contact_state test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
                test_coarse test_mpbng
                test_changing_world test_tree test_fill test_detect test_crossings)
   if(TARGET ${target})

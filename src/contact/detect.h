@@ -26,6 +26,7 @@ typedef struct sinew_touch_pair {
     sinew_real distance;   /* m: between the closest points, less the cores of both; <= 0: inside a core */
     uint8_t kind;          /* sinew_pair_kind */
     uint8_t place;         /* bits a: weight a is zero, the closest point is on a corner or a side */
+    uint8_t inside;        /* 1: the vertex is inside what the face bounds; n leads out, and distance is negative */
 } sinew_touch_pair;
 
 typedef struct sinew_touch_pairs {

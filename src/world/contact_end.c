@@ -264,8 +264,9 @@ static void measure_contacts(sinew_world *world)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->features.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)world->q[4 * (size_t)c->features.particle[t->v[a]] + i];
-        if (c->features.objects[t->second].vertex_count == 0)
-            c->report.violation = fmax(c->report.violation, -height);
+        /* Clearances are measured without signs, and not from planes. */
+        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0)
+            c->report.violation = fmax(c->report.violation, t->sunk - height);
         c->report.complementarity += t->force * fabs(height);
     }
 }
@@ -363,12 +364,13 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     add_forces(world, x);
     if (c->def.mode == SINEW_CONTACT_HALF_SPACE)
         rub(world, x);
-    rebound(world, c->v_before, x);
+    rebound(world, world->v_before, x);
     if (measured)
         measure_clearance(world, x);
     else
         c->report.violation = c->report.crossings = 0;
     c->report.stationarity = result->residual;
-    c->reported = measured;
+    c->reported = c->crossings_known = measured;
+    c->listed = true;
     result->bits |= find_bits(world);
 }

@@ -107,8 +107,23 @@ static void set_reach(const sinew_world *world)
     }
 }
 
+sinew_touch_pair *sinew_contact_add_pair(sinew_world *world)
+{
+    sinew_touch_pairs *pairs = &world->contact->pairs;
+    if ((size_t)(pairs->count + 1) * sizeof *pairs->list > pairs->room) {
+        const size_t more = (size_t)pairs->count + (size_t)pairs->count / 2 + 64;
+        sinew_touch_pair *list =
+            sinew_reallocate(&world->allocator, pairs->list, (size_t)pairs->count, more, sizeof *list);
+        if (!list)
+            return NULL;
+        pairs->list = list;
+        pairs->room = more * sizeof *list;
+    }
+    return &pairs->list[pairs->count++];
+}
+
 /* Vertices near a plane, as pairs behind the others. */
-static bool add_plane_pairs(const sinew_world *world, sinew_contact_work *c, int32_t o)
+static bool add_plane_pairs(sinew_world *world, sinew_contact_work *c, int32_t o)
 {
     const sinew_features *f = &c->features;
     double point[3], normal[3];
@@ -119,16 +134,9 @@ static bool add_plane_pairs(const sinew_world *world, sinew_contact_work *c, int
             distance += normal[i] * ((double)c->x[4 * (size_t)v + i] - point[i]);
         if (!sinew_may_touch(f, f->object[v], o) || distance > (double)c->reach[v] + f->objects[o].half * (1 + MARGIN))
             continue;
-        if ((size_t)(c->pairs.count + 1) * sizeof *c->pairs.list > c->pairs.room) {
-            const size_t more = (size_t)c->pairs.count + (size_t)c->pairs.count / 2 + 64;
-            sinew_touch_pair *list =
-                sinew_reallocate(&world->allocator, c->pairs.list, (size_t)c->pairs.count, more, sizeof *list);
-            if (!list)
-                return false;
-            c->pairs.list = list;
-            c->pairs.room = more * sizeof *list;
-        }
-        sinew_touch_pair *p = &c->pairs.list[c->pairs.count++];
+        sinew_touch_pair *p = sinew_contact_add_pair(world);
+        if (!p)
+            return false;
         *p = (sinew_touch_pair){.v = {v, v, v, v}, .first = v, .second = o, .w = {1}, .kind = SINEW_PAIR_PLANE};
         for (int i = 0; i < 3; i++)
             p->n[i] = (sinew_real)normal[i];
@@ -145,6 +153,8 @@ static sinew_status find_pairs(sinew_world *world, sinew_error *error)
     for (int32_t o = 0; status == SINEW_OK && o < c->features.object_count; o++)
         if (is_plane(&c->features.objects[o]) && !add_plane_pairs(world, c, o))
             status = sinew_fail_memory(error, "contacts");
+    if (status == SINEW_OK)
+        status = sinew_contact_lead_out(world, error);
     c->report.seconds += sinew_seconds() - began;
     c->report.pairs = c->pairs.count > c->report.pairs ? c->pairs.count : c->report.pairs;
     c->report.dropped += c->pairs.dropped;
@@ -531,9 +541,10 @@ static void guess_start(sinew_world *world)
             const size_t at = 4 * (size_t)i + k;
             const double push = (double)world->f_ext[at] / (double)world->mass[i];
             square += push * push;
-            along += push * ((double)world->v[at] - (double)c->v_before[at]) / h;
+            along += push * ((double)world->v[at] - (double)world->v_before[at]) / h;
         }
-        const double part = !c->v_known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
+        const bool known = world->v_before[4 * (size_t)i + 3] > 0;
+        const double part = !known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)i + k;
             const double push = h * h * (double)world->f_ext[at] / (double)world->mass[i];
@@ -552,16 +563,20 @@ static double find_weight(const sinew_world *world)
     return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
 }
 
-static bool make_vectors(const sinew_world *world, sinew_contact_work *c)
+static bool make_vectors(sinew_world *world, sinew_contact_work *c)
 {
     const sinew_allocator *m = &world->allocator;
-    const size_t size = 4 * (size_t)world->particle_count, had = c->v_room;
-    const bool good =
-        sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
-        sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks) &&
-        sinew_make_room(m, &c->v_before, &c->v_room, size, sizeof *c->v_before);
-    c->v_known = c->v_known && had == c->v_room;
-    return good;
+    const size_t size = 4 * (size_t)world->particle_count;
+    return sinew_contact_need_v_before(world) &&
+           sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
+           sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks);
+}
+
+static void note_velocities(sinew_world *world)
+{
+    memcpy(world->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *world->v);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        world->v_before[4 * (size_t)i + 3] = 1;
 }
 
 /* Before the first step all contacts are new ones. */
@@ -580,9 +595,9 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
         return status;
     if (!make_vectors(world, c))
         return sinew_fail_memory(error, "contacts");
-    const int32_t crossings = c->reported ? c->report.crossings : -1;
+    const int32_t crossings = c->crossings_known ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
-    c->reported = c->failed = false;
+    c->reported = c->crossings_known = c->failed = false;
     c->epoch_began = 0;
     c->last_update = -1;
     c->gate = GATE * find_weight(world);
@@ -591,8 +606,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     world->solve.first_guess = c->guess;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
     guess_start(world);
-    memcpy(c->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *c->v_before);
-    c->v_known = true;
+    note_velocities(world);
     note_old(c);
     for (int32_t o = 0; o < c->features.object_count; o++)
         c->part[o] = 0;

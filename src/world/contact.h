@@ -65,6 +65,7 @@ struct sinew_contact_work {
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
+    bool guarded;    /* the first guess has been looked at */
     bool limited;    /* a line search has noted who it cut */
     bool unfinished; /* no further epoch helps */
     bool failed;     /* an epoch could not be made: out of memory */

@@ -348,10 +348,22 @@ static void limit_hook(void *context, sinew_real *trial)
     c->limited = true;
 }
 
+/* Where the step began nothing crosses. A first guess there may stay outside of cells that move with their bodies: what
+ * touches nothing keeps the bits that it has without contact. */
+static bool starts_where_it_was(const sinew_world *world, const sinew_solve *s)
+{
+    bool same = !world->contact->guarded;
+    for (int32_t i = 0; same && i < world->particle_count; i++)
+        same = world->pinned[i] || memcmp(s->q + 4 * (size_t)i, world->q + 4 * (size_t)i, 3 * sizeof *s->q) == 0;
+    return same;
+}
+
 static bool guard_hook(void *context, sinew_solve *s)
 {
     sinew_world *world = context;
-    return hold(world, s->q, !s->ops->guarded_late);
+    const bool feedback = !s->ops->guarded_late && !starts_where_it_was(world, s);
+    world->contact->guarded = true;
+    return hold(world, s->q, feedback);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -418,7 +430,7 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     const int32_t wait = (follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS) * (many ? 1 : EPOCH_PATIENCE);
     if (c->unfinished || c->report.epochs >= c->def.epochs)
         return false;
-    return (c->cut_count > 0 && (solved || iteration - c->epoch_began >= wait)) || (solved && collider_is_held(c));
+    return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
 }
 
 /* Whether vertices went a noticeable part of their way in this epoch. */
@@ -479,11 +491,15 @@ static void finish_hook(void *context, sinew_solve *s)
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 /* Where solvers begin that begin with inertia: x + h v + h^2 a, a as much of gravity as was seen last time. From
- * q_tilde what rests would be pushed into what it rests on, from q_n what falls would hang. */
+ * q_tilde what rests would be pushed into what it rests on, from q_n what falls would hang. Where nothing touched in
+ * the last step they begin with inertia, as without contact. */
 static void guess_start(sinew_world *world)
 {
     sinew_contact_work *c = world->contact;
     const double h = (double)world->def.time_step;
+    bool touched = false;
+    for (int32_t k = 0; k < c->touches.count; k++)
+        touched |= c->touches.list[k].old;
     for (int32_t i = 0; i < world->particle_count; i++) {
         double square = 0, along = 0;
         for (size_t k = 0; k < 3; k++) {
@@ -492,7 +508,7 @@ static void guess_start(sinew_world *world)
             square += push * push;
             along += push * ((double)world->v[at] - (double)c->v_before[at]) / h;
         }
-        const double part = !c->v_known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
+        const double part = !c->v_known || !touched ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)i + k;
             const double push = h * h * (double)world->f_ext[at] / (double)world->mass[i];
@@ -541,7 +557,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
         return sinew_fail_memory(error, "contacts");
     const int32_t crossings = c->reported ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
-    c->reported = c->unfinished = c->failed = false;
+    c->reported = c->unfinished = c->failed = c->guarded = false;
     c->epoch_began = 0;
     c->last_update = -1;
     c->gate = GATE * find_weight(world);
@@ -549,10 +565,10 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     world->solve.contact = &c->hooks;
     world->solve.first_guess = c->guess;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
+    note_old(c);
     guess_start(world);
     memcpy(c->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *c->v_before);
     c->v_known = true;
-    note_old(c);
     for (int32_t o = 0; o < c->features.object_count; o++)
         c->part[o] = 0;
     sinew_contact_gather(world, world->q, c->begun);

@@ -53,6 +53,8 @@ static const experiment experiments[] = {
     {"thin/roof", "Scordelis and Lo 1964", "a cylindrical roof under its own weight", experiment_roof, false},
     {"thin/drape", "Cusick 1965", "three fabrics over a disc", experiment_drape, false},
     {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
+    {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
+     false},
 };
 
 const experiment *experiment_at(int32_t index)

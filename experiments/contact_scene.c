@@ -28,6 +28,8 @@ sinew_world *contact_world(const contact_world_def *given, sinew_error *error)
         def.solver.iterations = given->iterations;
     if (given->h > 0)
         def.time_step = (sinew_real)given->h;
+    if (given->tolerance > 0)
+        def.solver.tolerance = (sinew_real)given->tolerance;
     if (given->weightless)
         def.gravity[1] = 0;
     sinew_world *world = sinew_world_create(&def, error);
@@ -104,9 +106,11 @@ sinew_collider contact_add_floor(sinew_world *world, sinew_error *error)
     return sinew_world_add_collider(world, &def, error);
 }
 
-bool contact_step(sinew_world *world, sinew_error *error)
+bool contact_step(sinew_world *world, uint32_t *bits_of, sinew_error *error)
 {
     const uint32_t bits = sinew_world_step(world, NULL);
+    if (bits_of)
+        *bits_of = bits;
     if (!(bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE)))
         return true;
     snprintf(error->text, sizeof error->text, "%s",

@@ -25,7 +25,8 @@ const char *contact_name(sinew_solver_kind kind);
 typedef struct contact_world_def {
     sinew_solver_kind kind;
     int32_t iterations;
-    double h; /* s; 0: 1/60 */
+    double h;         /* s; 0: 1/60 */
+    double tolerance; /* 0: the library's own */
     double friction, restitution, thickness;
     bool weightless;
     bool quasistatic;
@@ -44,8 +45,8 @@ sinew_body contact_add_box(sinew_world *world, const contact_box *box, sinew_err
 /* The plane y = 0. */
 sinew_collider contact_add_floor(sinew_world *world, sinew_error *error);
 
-/* One step; false, with the reason, when it could not be made or left the numbers. */
-bool contact_step(sinew_world *world, sinew_error *error);
+/* One step; false, with the reason, when it could not be made or left the numbers. bits may be NULL. */
+bool contact_step(sinew_world *world, uint32_t *bits, sinew_error *error);
 /* Centre of mass of a body (m) and its kinetic energy (J, may be NULL). */
 bool contact_centre(const sinew_world *world, sinew_body body, double centre[3], double *kinetic);
 

@@ -53,10 +53,10 @@ static bool approach(sinew_world *world, double angle, int32_t steps, sinew_erro
 {
     bool good = sinew_world_set_damping(world, 10, error) == SINEW_OK;
     for (int k = 0; good && k < steps; k++)
-        good = contact_step(world, error);
+        good = contact_step(world, NULL, error);
     for (int k = 1; good && k <= steps; k++) {
         turn_gravity(world, angle * k / steps);
-        good = contact_step(world, error);
+        good = contact_step(world, NULL, error);
     }
     return good && sinew_world_set_damping(world, 0, error) == SINEW_OK;
 }
@@ -66,7 +66,7 @@ static bool watch(ride *r, sinew_world *world, sinew_body body, sinew_error *err
     double centre[3], start = 0;
     bool good = true;
     for (int32_t k = 0; good && k <= r->steps; k++) {
-        good = (k == 0 || contact_step(world, error)) && contact_centre(world, body, centre, NULL);
+        good = (k == 0 || contact_step(world, NULL, error)) && contact_centre(world, body, centre, NULL);
         start = k == 0 ? centre[0] : start;
         r->path[k] = centre[0] - start;
     }

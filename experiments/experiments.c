@@ -55,6 +55,7 @@ static const experiment experiments[] = {
     {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
+    {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -133,6 +133,7 @@ void experiment_multiresolution(const setting *s, outcome *o);
 void experiment_pd_volume(const setting *s, outcome *o);
 
 void experiment_slope(const setting *s, outcome *o);
+void experiment_rebound(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

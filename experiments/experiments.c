@@ -56,6 +56,7 @@ static const experiment experiments[] = {
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},
+    {"contact/tower", "rest", "a tower of soft boxes comes to rest and stays", experiment_tower, false},
 };
 
 const experiment *experiment_at(int32_t index)

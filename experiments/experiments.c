@@ -57,6 +57,7 @@ static const experiment experiments[] = {
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},
     {"contact/tower", "rest", "a tower of soft boxes comes to rest and stays", experiment_tower, false},
+    {"contact/belt", "Euler 1769", "tensions of a rope that slips over half of a cylinder", experiment_belt, false},
 };
 
 const experiment *experiment_at(int32_t index)

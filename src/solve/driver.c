@@ -378,7 +378,7 @@ static void guard(sinew_solve *s)
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
-    if (!s->contact || !s->ops->needs_gradient || o->quasistatic)
+    if (!s->first_guess || !s->ops->needs_gradient || o->quasistatic)
         return;
     if (sinew_objective_value(o, s->q, NULL) <= sinew_objective_value(o, s->q_start, NULL))
         return;

@@ -488,7 +488,7 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     if (c->report.epochs < STALE_EPOCHS && (iteration == 0 || iteration - c->epoch_began >= wait) &&
         is_stale(c, world->solve.q))
         return true;
-    return (c->cut_count > 0 && (solved || iteration - c->epoch_began >= wait)) || (solved && collider_is_held(c));
+    return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
 }
 
 static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iteration)
@@ -530,11 +530,15 @@ static void finish_hook(void *context, sinew_solve *s)
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 /* Where solvers begin that begin with inertia: x + h v + h^2 a, a as much of gravity as was seen last time. From
- * q_tilde what rests would be pushed into what it rests on, from q_n what falls would hang. */
+ * q_tilde what rests would be pushed into what it rests on, from q_n what falls would hang. Where nothing touched in
+ * the last step they begin with inertia, as without contact. */
 static void guess_start(sinew_world *world)
 {
     sinew_contact_work *c = world->contact;
     const double h = (double)world->def.time_step;
+    bool touched = false;
+    for (int32_t k = 0; k < c->touches.count; k++)
+        touched |= c->touches.list[k].old;
     for (int32_t i = 0; i < world->particle_count; i++) {
         double square = 0, along = 0;
         for (size_t k = 0; k < 3; k++) {
@@ -543,7 +547,7 @@ static void guess_start(sinew_world *world)
             square += push * push;
             along += push * ((double)world->v[at] - (double)world->v_before[at]) / h;
         }
-        const bool known = world->v_before[4 * (size_t)i + 3] > 0;
+        const bool known = touched && world->v_before[4 * (size_t)i + 3] > 0;
         const double part = !known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)i + k;
@@ -603,18 +607,20 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->gate = GATE * find_weight(world);
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;
-    world->solve.first_guess = c->guess;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
+    note_old(c);
     guess_start(world);
     note_velocities(world);
-    note_old(c);
     for (int32_t o = 0; o < c->features.object_count; o++)
         c->part[o] = 0;
     sinew_contact_gather(world, world->q, c->begun);
     memcpy(c->x, c->begun, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     if (crossings < 0)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
-    return make_epoch(world, true, error);
+    status = make_epoch(world, true, error);
+    /* What touches nothing begins as it would without contact. */
+    world->solve.first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
+    return status;
 }
 
 void sinew_contact_abandon(sinew_world *world)

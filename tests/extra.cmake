@@ -24,7 +24,7 @@ if(NOT SINEW_SANITIZE)
 endif()
 
 # ---- The referee of contact, against surfaces of which the answer is known ----
-add_test(NAME test_crossings COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_crossings.sh $<TARGET_FILE:crossings>
+add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----

@@ -31,6 +31,11 @@ static double along_carry(const sinew_real n[3], const double c[3])
     return (double)n[0] * c[0] + (double)n[1] * c[1] + (double)n[2] * c[2];
 }
 
+static double length(const double c[3])
+{
+    return sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+}
+
 /* Vertices of the first feature are v[0] .. v[count - 1]. */
 static int first_count(const sinew_touch_pair *p)
 {
@@ -73,7 +78,8 @@ bool sinew_cells_begin(sinew_cells *cells, const sinew_features *f, const sinew_
         !sinew_make_room(m, &cells->safe, &cells->safe_room, 4 * n, sizeof *cells->safe) ||
         !sinew_make_room(m, &cells->centre, &cells->centre_room, 4 * n, sizeof *cells->centre) ||
         !sinew_make_room(m, &cells->cut, &cells->cut_room, n, sizeof *cells->cut) ||
-        !sinew_make_room(m, &cells->carry, &cells->carry_room, (size_t)f->object_count, sizeof *cells->carry))
+        !sinew_make_room(m, &cells->carry, &cells->carry_room, (size_t)f->object_count, sizeof *cells->carry) ||
+        !sinew_make_room(m, &cells->radius, &cells->radius_room, (size_t)f->object_count, sizeof *cells->radius))
         return false;
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_touch_object *object = &f->objects[o];
@@ -128,6 +134,17 @@ static void shorten_carries(sinew_cells *cells, const sinew_features *f, const s
         if (all)
             return;
     }
+}
+
+/* Pairs were looked for as far as the motion and the radius lead together: what the one loses the other gains. */
+static void set_balls(sinew_cells *cells, const sinew_features *f, const sinew_cells_motion *motion,
+                      const sinew_touch_pairs *pairs)
+{
+    for (int32_t o = 0; o < f->object_count; o++)
+        cells->radius[o] = motion->delta[o] + length(cells->carry[o]);
+    shorten_carries(cells, f, motion, pairs);
+    for (int32_t o = 0; o < f->object_count; o++)
+        cells->radius[o] = fmax(cells->radius[o] - length(cells->carry[o]), 0);
 }
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
@@ -216,14 +233,14 @@ static bool count_planes(sinew_cells *cells, const sinew_features *f, const sine
 bool sinew_cells_build(sinew_cells *cells, const sinew_features *f, const sinew_cells_motion *motion,
                        const sinew_touch_pairs *pairs)
 {
-    shorten_carries(cells, f, motion, pairs);
+    set_balls(cells, f, motion, pairs);
     for (int32_t v = 0; v < f->vertex_count; v++) {
         const size_t at = 4 * (size_t)v;
         const int32_t o = f->object[v];
         for (size_t c = 0; c < 3; c++)
             cells->safe[at + c] = cells->centre[at + c] = (sinew_real)((double)motion->x[at + c] + cells->carry[o][c]);
         cells->safe[at + 3] = 0;
-        cells->centre[at + 3] = (sinew_real)motion->delta[o];
+        cells->centre[at + 3] = (sinew_real)cells->radius[o];
         cells->cut[v] = 0;
     }
     if (!count_planes(cells, f, pairs))
@@ -243,7 +260,7 @@ bool sinew_cells_build(sinew_cells *cells, const sinew_features *f, const sinew_
 
 void sinew_cells_release(sinew_cells *cells, const sinew_allocator *allocator)
 {
-    void *arrays[] = {cells->first, cells->planes, cells->safe, cells->centre, cells->cut, cells->carry};
+    void *arrays[] = {cells->first, cells->planes, cells->safe, cells->centre, cells->cut, cells->carry, cells->radius};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *cells = (sinew_cells){0};

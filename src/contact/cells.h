@@ -13,9 +13,10 @@
  * throughout: planes are tested at the end. Room goes to who is coming: in proportion to the largest approach of any
  * vertex of each feature, also of those whose weight is zero.
  *
- * What is not in reach of each other stays so: besides its planes a vertex keeps within a ball of radius `delta` around
- * where its body's mean motion c takes it. Cells move with their body: planes between features of one body, and the
- * balls, go along with c; those between bodies do not, and c is shortened until it leaves them open.
+ * What is not in reach of each other stays so: besides its planes a vertex keeps within a ball around
+ * where its body's mean motion c takes it, of radius `delta` and of what c was shortened by. Cells move with their
+ * body: planes between features of one body, and the balls, go along with c; those between bodies do not, and c is
+ * shortened until it leaves them open.
  *
  * The floor keeps a distance of 1 % of the offset, at least 64 units of the last place: going a part of the way to a
  * plane again and again would wear the distance down to nothing. At the floor only retreat is free.
@@ -39,7 +40,8 @@ typedef struct sinew_cells {
     sinew_real *centre;       /* [vertex_count][4] of its ball; the fourth number is the radius */
     uint8_t *cut;             /* [vertex_count] 1 where the last sinew_cells_cut cut it */
     double (*carry)[3];       /* [object_count] c */
-    size_t first_room, plane_room, safe_room, centre_room, cut_room, carry_room;
+    double *radius;           /* [object_count] of the balls */
+    size_t first_room, plane_room, safe_room, centre_room, cut_room, carry_room, radius_room;
 } sinew_cells;
 
 /* What is known of the motion that is to come. */

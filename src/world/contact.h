@@ -2,20 +2,39 @@
  *
  * contact.h: contact of a world: what it remembers, and the stages of a step.
  *
- *     begin     surfaces as they are; first epoch: pairs, cells, contacts                     contact_step.c
- *     guard     after every iteration: vertices stay in their cells                           contact_step.c
+ *     begin     surfaces as they are; first epoch: pairs, guard, contacts                     contact_step.c
+ *     guard     after every iteration: nothing comes through anything                        contact_step.c
  *     renew     multipliers after a round of iterations; another epoch where many are held    contact_step.c
  *     finish    the step ends where the guard lets it                                         contact_step.c
  *     end       forces, events and the error row; restitution                                 contact_end.c
  *
- * An epoch is the time between two detections: pairs, cells and the list of contacts are those of its beginning.
+ * An epoch is the time between two detections: pairs and the list of contacts are those of its beginning.
  */
 #ifndef SINEW_WORLD_CONTACT_H
 #define SINEW_WORLD_CONTACT_H
 
-#include "contact/cells.h"
+#include "contact/guard.h"
 #include "contact/touches.h"
 #include "world/world.h"
+
+/* What is remembered of a contact, by names that outlive features: objects by place and generation, features by the
+ * vertices of their mesh or collider. It is also how states hold it, so it has no gaps. */
+typedef struct sinew_touch_note {
+    int32_t kind;                     /* sinew_touch_kind */
+    int32_t place[2];                 /* of the first and the second object */
+    uint32_t generation[2];           /* likewise */
+    uint32_t colliders;               /* bit s: object s is a collider */
+    uint32_t sides;                   /* bit k: vertex k is the second object's */
+    int32_t vertices[5];              /* of the first feature, then of the second; last the contact's first vertex */
+    double lambda, bears, tangent[3]; /* as of sinew_touch */
+    double force;
+} sinew_touch_note;
+
+/* The surface of a closed collider as a tree. */
+typedef struct sinew_contact_tree {
+    struct sinew_tree *tree; /* NULL: not needed yet */
+    int32_t first_cell, triangle_count;
+} sinew_contact_tree;
 
 struct sinew_contact_work {
     sinew_contact_def def;
@@ -27,7 +46,13 @@ struct sinew_contact_work {
     int64_t shape_version;
     sinew_features features;
     sinew_detector *detector;
-    double *edge; /* [object_count] m: mean length of edges */
+    double *edge;              /* [object_count] m: mean length of edges */
+    int32_t *number;           /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    sinew_contact_tree *trees; /* [object_count] of closed colliders, once something was near; NULL until then */
+    /* What contacts bore before surfaces were made anew, or in a loaded state, until the next step finds them. */
+    sinew_touch_note *notes;
+    int32_t note_count;
+    bool noted; /* notes stand for the list of contacts */
 
     /* The epoch at hand. */
     sinew_real *x, *wanted; /* [vertex_count][4] m: where vertices are, and where they would go */
@@ -36,9 +61,14 @@ struct sinew_contact_work {
     sinew_real *kinematic;  /* [vertices of one collider][4] work space */
     sinew_real *reach;      /* [vertex_count] m */
     double *delta;          /* [object_count] m */
+    double *way;            /* [object_count] of work space: where colliders would come */
     double *part;           /* [object_count] how far each collider has come in this step, 0 .. 1 */
     sinew_touch_pairs pairs;
-    sinew_cells cells;
+    sinew_real *packed; /* [vertices of one collider][3] work space */
+    int32_t *bounded;   /* [moved_count] likewise: vertices within its bounds */
+    uint8_t *inside;    /* [moved_count] 1: inside it */
+    sinew_guard guard;
+    uint8_t *cut;                  /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
     sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
 
     /* Contacts as elements. */
@@ -55,24 +85,23 @@ struct sinew_contact_work {
 
     /* The step at hand. */
     sinew_contact_hooks hooks;
-    double time;          /* s: when it began */
-    double *blocks;       /* [particle_count][9] N/m of the fixed elements, where it began */
-    sinew_real *guess;    /* [particle_count][4] m: where solvers begin that begin with inertia */
-    sinew_real *v_before; /* [particle_count][4] m/s: velocities when the step began; until it has begun, when the last
-                             one did */
-    bool v_known;
+    double time;         /* s: when it began */
+    double *blocks;      /* [particle_count][9] N/m of the fixed elements, where it began */
+    sinew_real *guess;   /* [particle_count][4] m: where solvers begin that begin with inertia */
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    bool limited;    /* a line search has noted who it cut */
-    bool unfinished; /* no further epoch helps */
-    bool failed;     /* an epoch could not be made: out of memory */
+    bool limited; /* a line search has noted who it cut */
+    bool failed;  /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
+    bool listed;          /* the list of contacts is that of the last step's end */
+    bool crossings_known; /* report.crossings are those of the positions as they are */
 
-    size_t edge_room, x_room, wanted_room, begun_room, asked_room, kinematic_room, reach_room, delta_room, part_room,
-        element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room, v_room;
+    size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
+        way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
+    size_t number_room, note_room, packed_room, bounded_room, inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -84,6 +113,22 @@ void sinew_contact_gather(const sinew_world *world, const sinew_real *q, sinew_r
 void sinew_contact_place(const sinew_world *world, int32_t object, double part, sinew_real *x);
 /* A collider that is a plane: a point of it and its normal, likewise. */
 void sinew_contact_plane(const sinew_world *world, int32_t object, double part, double point[3], double normal[3]);
+
+/* Contacts by lasting names (contact_state.c): keeps those of the list before features go, and finds them again among
+ * the features that there are. */
+bool sinew_contact_keep_notes(sinew_world *world);
+bool sinew_contact_use_notes(sinew_world *world);
+/* Room for velocities before the step, unknown at first; false without memory. */
+bool sinew_contact_need_v_before(sinew_world *world);
+/* Whether there is something to remember of a contact; its note. */
+bool sinew_contact_is_noted(const sinew_touch *touch);
+sinew_touch_note sinew_contact_note(const sinew_world *world, const sinew_touch *touch);
+
+/* One more pair behind the others, to be filled; NULL without memory. */
+sinew_touch_pair *sinew_contact_add_pair(sinew_world *world);
+/* Pairs of vertices that are inside closed colliders lead out of them (contact_inside.c). */
+sinew_status sinew_contact_lead_out(sinew_world *world, sinew_error *error);
+void sinew_contact_trees_release(sinew_contact_work *c);
 
 /* The body or collider of an object. */
 sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object);
@@ -98,6 +143,8 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result);
 sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);
 /* Writes multipliers and what friction bears into the elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
+/* Whether the residual is small enough for multipliers to move. */
+bool sinew_contact_gate(sinew_world *world);
 /* Normal force (N) and slip u (m) of a contact where the particles are. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
 /* The point of the second side that is a collider's, now and when the step began; zero where both are bodies'. */

@@ -36,7 +36,7 @@ static void fixed_point(const sinew_world *world, const sinew_touch *t, bool beg
     if (second->kinematic && second->vertex_count == 0)
         sinew_contact_plane(world, t->second, begun ? 0 : c->part[t->second], b, normal);
     else
-        sinew_contact_fixed_part(c, t, begun ? c->begun : c->cells.safe, b);
+        sinew_contact_fixed_part(c, t, begun ? c->begun : c->wanted, b);
 }
 
 /* ---- Stiffness ------------------------------------------------------------------------------- */
@@ -116,6 +116,7 @@ static void write_data(const sinew_world *world, const sinew_touch *t, sinew_rea
     for (int i = 0; i < 3; i++) {
         data[SINEW_CONTACT_NORMAL + i] = (sinew_real)t->n[i];
         data[SINEW_CONTACT_ANCHOR + i] = (sinew_real)(t->anchor[i] + b[i]);
+        data[SINEW_CONTACT_HELD + i] = (sinew_real)-t->tangent[i];
     }
     data[SINEW_CONTACT_OFFSET] = (sinew_real)(t->offset + t->core + t->n[0] * b[0] + t->n[1] * b[1] + t->n[2] * b[2]);
     data[SINEW_CONTACT_LAMBDA] = (sinew_real)t->lambda;

@@ -39,6 +39,7 @@ static double norm3(const double a[3])
 static void take_forces(sinew_world *world, const sinew_real *own)
 {
     sinew_contact_work *c = world->contact;
+    const bool open = sinew_contact_gate(world);
     for (int32_t k = 0; k < c->touches.count; k++) {
         sinew_touch *t = &c->touches.list[k];
         const int32_t e = c->element[k];
@@ -62,8 +63,8 @@ static void take_forces(sinew_world *world, const sinew_real *own)
         c->report.friction_heat += size * fmax(0, slip);
         for (int i = 0; i < 3; i++)
             t->tangent[i] = own || c->def.mode != SINEW_CONTACT_AUGMENTED ? 0 : -t->friction[i];
-        t->lambda = c->def.mode == SINEW_CONTACT_AUGMENTED ? t->force : 0;
-        t->bears = t->lambda;
+        t->bears = c->def.mode == SINEW_CONTACT_AUGMENTED ? t->force : 0;
+        t->lambda = open ? t->bears : t->lambda;
         c->report.contacts += t->force > 0;
         c->report.began += t->force > 0 && !t->old;
         c->report.ended += !(t->force > 0) && t->old;
@@ -88,7 +89,22 @@ static void add_cross(const double a[3], const double b[3], double factor, doubl
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* Forces and torques on colliders; couples of contacts between bodies, whose ends are apart. */
+/* The couple of a force f on the first side and -f on the second, whose ends are apart, over a time. */
+static void add_couple(sinew_contact_work *c, const sinew_touch *t, const sinew_real *x, const double f[3], double time)
+{
+    double z[3] = {0, 0, 0};
+    for (size_t i = 0; i < 3; i++)
+        for (int a = 0; a < 4; a++)
+            z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
+    add_cross(z, f, time, c->report.couple);
+}
+
+static bool is_between_bodies(const sinew_contact_work *c, const sinew_touch *t)
+{
+    return !c->features.objects[t->first].kinematic && !c->features.objects[t->second].kinematic;
+}
+
+/* Forces and torques on colliders; couples of contacts between bodies. */
 static void add_forces(sinew_world *world, const sinew_real *x)
 {
     sinew_contact_work *c = world->contact;
@@ -100,15 +116,12 @@ static void add_forces(sinew_world *world, const sinew_real *x)
     for (int32_t k = 0; k < c->touches.count; k++) {
         const sinew_touch *t = &c->touches.list[k];
         const sinew_touch_object *second = &c->features.objects[t->second], *first = &c->features.objects[t->first];
-        double f[3], point[3], z[3] = {0, 0, 0};
+        double f[3], point[3];
         for (int i = 0; i < 3; i++)
             f[i] = t->force * t->n[i] + t->friction[i];
         touch_point(c, t, x, point);
-        for (size_t i = 0; i < 3; i++)
-            for (int a = 0; a < 4; a++)
-                z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
-        if (!second->kinematic && !first->kinematic) {
-            add_cross(z, f, h, c->report.couple);
+        if (is_between_bodies(c, t)) {
+            add_couple(c, t, x, f, h);
             continue;
         }
         const bool is_second = second->kinematic;
@@ -199,6 +212,8 @@ static void rebound(sinew_world *world, const sinew_real *v_old, const sinew_rea
             continue;
         c->report.restitution_work += 0.5 * mass * (e * e * came * came - parts * parts);
         push_apart(world, t, mass * (e * came - parts));
+        if (is_between_bodies(c, t))
+            add_couple(c, t, x, t->n, mass * (e * came - parts));
     }
 }
 
@@ -263,8 +278,9 @@ static void measure_contacts(sinew_world *world)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->features.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)world->q[4 * (size_t)c->features.particle[t->v[a]] + i];
-        if (c->features.objects[t->second].vertex_count == 0)
-            c->report.violation = fmax(c->report.violation, -height);
+        /* Clearances are measured without signs, and not from planes. */
+        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0)
+            c->report.violation = fmax(c->report.violation, t->sunk - height);
         c->report.complementarity += t->force * fabs(height);
     }
 }
@@ -285,7 +301,7 @@ static void measure_held(sinew_world *world)
         }
         if (world->pinned[p])
             c->report.held_back = fmax(c->report.held_back, sqrt(far));
-        if (!c->cells.cut[v])
+        if (!c->cut[v])
             continue;
         c->report.clamped++;
         hidden += square;
@@ -353,7 +369,7 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
     take_forces(world, constrains && c->element_count > 0 && own_forces(world, c->own) ? c->own : NULL);
-    memcpy(x, c->cells.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
+    memcpy(x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);
     measure_contacts(world);
@@ -362,12 +378,13 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     add_forces(world, x);
     if (c->def.mode == SINEW_CONTACT_HALF_SPACE)
         rub(world, x);
-    rebound(world, c->v_before, x);
+    rebound(world, world->v_before, x);
     if (measured)
         measure_clearance(world, x);
     else
         c->report.violation = c->report.crossings = 0;
     c->report.stationarity = result->residual;
-    c->reported = measured;
+    c->reported = c->crossings_known = measured;
+    c->listed = true;
     result->bits |= find_bits(world);
 }

@@ -105,8 +105,24 @@ bool sinew_contact_is_on(const sinew_world *world)
 
 void sinew_contact_changed(sinew_world *world)
 {
+    world->collider_version++;
     if (world->contact)
         world->contact->stale = true;
+}
+
+void sinew_contact_moved(sinew_world *world)
+{
+    world->q_version++;
+    if (world->contact)
+        world->contact->crossings_known = false;
+}
+
+void sinew_contact_unlayer(sinew_world *world)
+{
+    if (!world->contact || !world->contact->layered)
+        return;
+    world->contact->layered = false;
+    sinew_world_note_change(world, SINEW_CHANGED_TRANSIENT);
 }
 
 sinew_body_contact sinew_default_body_contact(void)
@@ -133,6 +149,9 @@ sinew_status sinew_body_set_contact(sinew_world *world, sinew_body body, const s
         return SINEW_ERROR_USAGE;
     char owner[64];
     snprintf(owner, sizeof owner, "body %d", body.index);
+    if ((int)contact->surface < 0 || contact->surface > SINEW_CONTACT_NONE)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: contact surface %d does not exist", owner,
+                          (int)contact->surface);
     const sinew_status status =
         sinew_touch_numbers_check(owner, contact->thickness, contact->friction, contact->restitution, error);
     if (status != SINEW_OK)
@@ -164,15 +183,15 @@ void sinew_contact_release(sinew_world *world)
         return;
     sinew_contact_surfaces_release(c, m);
     sinew_touch_pairs_release(&c->pairs, m);
-    sinew_cells_release(&c->cells, m);
+    sinew_guard_release(&c->guard, m);
     sinew_touches_release(&c->touches, m);
     sinew_touches_release(&c->before, m);
     sinew_batch_destroy(m, c->batch);
     sinew_plan_release(&c->plan, m);
     sinew_batch_work_release(&c->batch_work, m);
-    void *arrays[] = {c->edge,  c->x,     c->wanted,   c->begun,    c->kinematic, c->reach,
-                      c->delta, c->part,  c->element,  c->touch_of, c->particles, c->data,
-                      c->own,   c->guess, c->v_before, c->blocks,   c->asked};
+    void *arrays[] = {c->edge,   c->x,       c->wanted,   c->begun,     c->kinematic, c->reach,   c->delta,
+                      c->part,   c->element, c->touch_of, c->particles, c->data,      c->own,     c->guess,
+                      c->blocks, c->asked,   c->number,   c->notes,     c->packed,    c->bounded, c->inside};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(m, arrays[k]);
     sinew_release(m, c);
@@ -206,9 +225,9 @@ sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t obj
     const sinew_touch_object *o = &world->contact->features.objects[object];
     sinew_contact_party party = {.body = {.index = -1}, .collider = {.index = -1}};
     if (o->body >= 0)
-        party.body = (sinew_body){o->body, world->bodies[o->body].generation};
+        party.body = (sinew_body){o->body, o->generation};
     else
-        party.collider = (sinew_collider){o->collider, world->colliders[o->collider].generation};
+        party.collider = (sinew_collider){o->collider, o->generation};
     return party;
 }
 
@@ -225,7 +244,7 @@ static sinew_contact describe(const sinew_world *world, const sinew_touch *t)
                                ? world->outside[c->features.particle[t->v[a]]]
                                : -1;
         for (size_t i = 0; i < 3; i++) {
-            const sinew_real *x = c->cells.safe + 4 * (size_t)t->v[a];
+            const sinew_real *x = c->guard.safe + 4 * (size_t)t->v[a];
             out.point[i] += t->w[a] > 0 ? t->w[a] * x[i] : 0;
             out.clearance += (sinew_real)(t->n[i] * (double)t->w[a] * (double)x[i]);
         }
@@ -243,7 +262,9 @@ sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, si
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && count && (contacts || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "contacts need a world, room, and a count");
-    const sinew_status status = check_step(world, error);
+    sinew_status status = check_step(world, error);
+    if (status == SINEW_OK && (!world->contact->listed || world->contact->shape_version != world->shape_version))
+        status = sinew_fail(error, SINEW_ERROR_DATA, "surfaces have changed since the last step: make another");
     if (status != SINEW_OK)
         return status;
     *count = 0;

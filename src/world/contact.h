@@ -2,18 +2,18 @@
  *
  * contact.h: contact of a world: what it remembers, and the stages of a step.
  *
- *     begin     surfaces as they are; first epoch: pairs, cells, contacts                     contact_step.c
- *     guard     after every iteration: vertices stay in their cells                           contact_step.c
+ *     begin     surfaces as they are; first epoch: pairs, guard, contacts                     contact_step.c
+ *     guard     after every iteration: nothing comes through anything                        contact_step.c
  *     renew     multipliers after a round of iterations; another epoch where many are held    contact_step.c
  *     finish    the step ends where the guard lets it                                         contact_step.c
  *     end       forces, events and the error row; restitution                                 contact_end.c
  *
- * An epoch is the time between two detections: pairs, cells and the list of contacts are those of its beginning.
+ * An epoch is the time between two detections: pairs and the list of contacts are those of its beginning.
  */
 #ifndef SINEW_WORLD_CONTACT_H
 #define SINEW_WORLD_CONTACT_H
 
-#include "contact/cells.h"
+#include "contact/guard.h"
 #include "contact/touches.h"
 #include "world/world.h"
 
@@ -36,9 +36,11 @@ struct sinew_contact_work {
     sinew_real *kinematic;  /* [vertices of one collider][4] work space */
     sinew_real *reach;      /* [vertex_count] m */
     double *delta;          /* [object_count] m */
+    double *way;            /* [object_count] of work space: where colliders would come */
     double *part;           /* [object_count] how far each collider has come in this step, 0 .. 1 */
     sinew_touch_pairs pairs;
-    sinew_cells cells;
+    sinew_guard guard;
+    uint8_t *cut;                  /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
     sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
 
     /* Contacts as elements. */
@@ -65,15 +67,15 @@ struct sinew_contact_work {
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    bool guarded;    /* the first guess has been looked at */
-    bool limited;    /* a line search has noted who it cut */
-    bool unfinished; /* no further epoch helps */
-    bool failed;     /* an epoch could not be made: out of memory */
+    bool guarded; /* the first guess has been looked at */
+    bool limited; /* a line search has noted who it cut */
+    bool failed;  /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
 
-    size_t edge_room, x_room, wanted_room, begun_room, asked_room, kinematic_room, reach_room, delta_room, part_room,
-        element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room, v_room;
+    size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
+        way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room,
+        v_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -99,6 +101,8 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result);
 sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);
 /* Writes multipliers and what friction bears into the elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
+/* Whether the residual is small enough for multipliers to move. */
+bool sinew_contact_gate(sinew_world *world);
 /* Normal force (N) and slip u (m) of a contact where the particles are. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
 /* The point of the second side that is a collider's, now and when the step began; zero where both are bodies'. */

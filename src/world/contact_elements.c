@@ -36,7 +36,7 @@ static void fixed_point(const sinew_world *world, const sinew_touch *t, bool beg
     if (second->kinematic && second->vertex_count == 0)
         sinew_contact_plane(world, t->second, begun ? 0 : c->part[t->second], b, normal);
     else
-        sinew_contact_fixed_part(c, t, begun ? c->begun : c->cells.safe, b);
+        sinew_contact_fixed_part(c, t, begun ? c->begun : c->wanted, b);
 }
 
 /* ---- Stiffness ------------------------------------------------------------------------------- */

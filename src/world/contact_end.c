@@ -39,6 +39,7 @@ static double norm3(const double a[3])
 static void take_forces(sinew_world *world, const sinew_real *own)
 {
     sinew_contact_work *c = world->contact;
+    const bool open = sinew_contact_gate(world);
     for (int32_t k = 0; k < c->touches.count; k++) {
         sinew_touch *t = &c->touches.list[k];
         const int32_t e = c->element[k];
@@ -62,8 +63,8 @@ static void take_forces(sinew_world *world, const sinew_real *own)
         c->report.friction_heat += size * fmax(0, slip);
         for (int i = 0; i < 3; i++)
             t->tangent[i] = own || c->def.mode != SINEW_CONTACT_AUGMENTED ? 0 : -t->friction[i];
-        t->lambda = c->def.mode == SINEW_CONTACT_AUGMENTED ? t->force : 0;
-        t->bears = t->lambda;
+        t->bears = c->def.mode == SINEW_CONTACT_AUGMENTED ? t->force : 0;
+        t->lambda = open ? t->bears : t->lambda;
         c->report.contacts += t->force > 0;
         c->report.began += t->force > 0 && !t->old;
         c->report.ended += !(t->force > 0) && t->old;
@@ -299,7 +300,7 @@ static void measure_held(sinew_world *world)
         }
         if (world->pinned[p])
             c->report.held_back = fmax(c->report.held_back, sqrt(far));
-        if (!c->cells.cut[v])
+        if (!c->cut[v])
             continue;
         c->report.clamped++;
         hidden += square;
@@ -367,7 +368,7 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
     take_forces(world, constrains && c->element_count > 0 && own_forces(world, c->own) ? c->own : NULL);
-    memcpy(x, c->cells.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
+    memcpy(x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);
     measure_contacts(world);

@@ -19,14 +19,16 @@
 #define MARGIN         0.5  /* of the offset: what is that near gets a contact element */
 #define CUT_PART       0.01 /* of the vertices that may be held without another epoch */
 #define CUT_FEW        3
-#define GAIN_LEAST     1e-3 /* of the motion that an epoch must allow for another to be worth it */
-#define UPDATES_MOST   200  /* renewals of multipliers in a step */
-#define ROUND_NEWTON   4    /* iterations of a round */
+#define UPDATES_MOST   200 /* renewals of multipliers in a step */
+#define SETTLED        1e4 /* times the tolerance: multipliers and clearances that are known so well stay */
+#define SETTLED_MOST   1e-3
+#define ROUND_NEWTON   4 /* iterations of a round */
 #define ROUND_SWEEPS   4
 #define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
 #define EPOCH_SWEEPS   5
 #define EPOCH_PATIENCE 3 /* times as many where few are held */
 #define HALVINGS       20
+#define COLLIDER_TRIES 4 /* shorter ways that a collider asks for before it stays */
 
 /* ---- Traits of solvers ----------------------------------------------------------------------- */
 
@@ -94,12 +96,12 @@ static void set_reach(const sinew_world *world)
     const sinew_features *f = &c->features;
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_touch_object *object = &f->objects[o];
-        const double *carry = c->cells.carry[o];
+        const double *carry = c->guard.carry[o];
         const double most = longest_way(world, object, carry);
         c->delta[o] = fmin(DELTA_SPARE * most + object->half, fmax(DELTA_EDGES * c->edge[o], object->half));
         const double length = sqrt(carry[0] * carry[0] + carry[1] * carry[1] + carry[2] * carry[2]);
         for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
-            c->reach[v] = (sinew_real)(object->half * (1 + MARGIN) + c->delta[o] + length);
+            c->reach[v] = (sinew_real)(object->half * (1 + MARGIN) + fmax(c->delta[o], length) + length);
     }
 }
 
@@ -180,45 +182,12 @@ static void advance_plane(const sinew_world *world, int32_t o)
     c->part[o] = is_guarded(c) ? c->part[o] + way : 1;
 }
 
-static double object_limit(const sinew_contact_work *c, const sinew_touch_object *object, const sinew_real *to)
-{
-    double part = 1;
-    for (int32_t k = 0; k < object->vertex_count; k++)
-        part = fmin(part, sinew_cells_limit(&c->cells, object->first_vertex + k, to + 4 * (size_t)k));
-    return part;
-}
-
-/* A collider goes as far as all of its vertices stay in their cells. */
-static void advance_collider(const sinew_world *world, int32_t o)
-{
-    sinew_contact_work *c = world->contact;
-    const sinew_touch_object *object = &c->features.objects[o];
-    sinew_real *safe = c->cells.safe + 4 * (size_t)object->first_vertex;
-    const size_t bytes = 4 * (size_t)object->vertex_count * sizeof *safe;
-    if (c->part[o] >= 1)
-        return;
-    sinew_contact_place(world, o, 1, c->kinematic);
-    double way = 1 - c->part[o];
-    if (is_guarded(c))
-        way *= object_limit(c, object, c->kinematic);
-    for (int k = 0; k < HALVINGS && way > 0 && way < 1 - c->part[o]; k++, way /= 2) {
-        sinew_contact_place(world, o, c->part[o] + way, c->kinematic);
-        if (object_limit(c, object, c->kinematic) >= 1)
-            break;
-    }
-    c->part[o] = fmin(1, c->part[o] + way);
-    sinew_contact_place(world, o, c->part[o], c->kinematic);
-    memcpy(safe, c->kinematic, bytes);
-}
-
-static void advance_colliders(const sinew_world *world, bool planes)
+static void advance_planes(const sinew_world *world)
 {
     const sinew_features *f = &world->contact->features;
     for (int32_t o = 0; o < f->object_count; o++)
-        if (is_plane(&f->objects[o]) && planes)
+        if (is_plane(&f->objects[o]))
             advance_plane(world, o);
-        else if (f->objects[o].kinematic && !is_plane(&f->objects[o]) && !planes)
-            advance_collider(world, o);
 }
 
 /* ---- One epoch ------------------------------------------------------------------------------- */
@@ -256,21 +225,21 @@ static sinew_status find_contacts(sinew_world *world, sinew_error *error)
 static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
-    sinew_cells_motion motion = {c->x, c->wanted, c->delta, first && !world->def.quasistatic && is_guarded(c)};
+    sinew_guard_motion motion = {c->x, c->wanted, c->delta, first && !world->def.quasistatic && is_guarded(c)};
     c->report.epochs++;
     c->cut_count = 0;
     c->limited = false;
-    advance_colliders(world, true);
+    memset(c->cut, 0, (size_t)c->features.vertex_count);
+    advance_planes(world);
     gather_wanted(world, first);
-    if (!sinew_cells_begin(&c->cells, &c->features, &motion))
+    if (!sinew_guard_begin(&c->guard, &c->features, &motion))
         return sinew_fail_memory(error, "contacts");
     set_reach(world);
     sinew_status status = find_pairs(world, error);
-    if (status == SINEW_OK && !sinew_cells_build(&c->cells, &c->features, &motion, &c->pairs))
+    if (status == SINEW_OK && !sinew_guard_build(&c->guard, &c->features, &motion, &c->pairs))
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)
         return status;
-    advance_colliders(world, false);
     status = find_contacts(world, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(world, error);
@@ -279,77 +248,117 @@ static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *erro
 
 /* ---- The guard ------------------------------------------------------------------------------- */
 
-/* A pass over vertices and the places that particles ask for. */
-typedef struct guard_pass {
-    sinew_contact_work *contact;
-    const uint8_t *pinned;
-    sinew_real *q;
-    bool feedback; /* particles that are held go back; else pins alone */
-} guard_pass;
-
-/* sums: vertices that are held, particles that were moved */
-static void guard_range(const void *context, int32_t first, int32_t last, double *sums)
-{
-    const guard_pass *g = context;
-    sinew_contact_work *c = g->contact;
-    for (int32_t v = first; v < last; v++) {
-        const int32_t p = c->features.particle[v];
-        sinew_real *to = g->q + 4 * (size_t)p, *safe = c->cells.safe + 4 * (size_t)v;
-        if (!c->limited)
-            memcpy(c->asked + 4 * (size_t)v, to, 4 * sizeof *to);
-        const bool limited = c->limited && c->cells.cut[v], cut = sinew_cells_cut(&c->cells, v, to);
-        c->cells.cut[v] = cut || limited;
-        sums[0] += cut || limited;
-        if (!cut || !(g->feedback || g->pinned[p]))
-            continue;
-        memcpy(to, safe, 3 * sizeof *to);
-        sums[1] += 1;
-    }
-}
-
-static bool hold(sinew_world *world, sinew_real *q, bool feedback)
+/* What vertices ask for: particles to be at q, pins and colliders at the end of their way. */
+static void ask(sinew_world *world, const sinew_real *q)
 {
     sinew_contact_work *c = world->contact;
-    const guard_pass pass = {c, world->pinned, q, feedback};
-    double sums[2] = {0};
+    const sinew_features *f = &c->features;
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const int32_t p = f->particle[v];
+        memcpy(c->guard.asked + 4 * (size_t)v, (world->pinned[p] ? world->q_tilde : q) + 4 * (size_t)p,
+               4 * sizeof *c->guard.asked);
+    }
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (f->objects[o].kinematic)
+            sinew_contact_place(world, o, 1, c->guard.asked + 4 * (size_t)f->objects[o].first_vertex);
+}
+
+static double collider_tau(const sinew_contact_work *c, int32_t o)
+{
+    const sinew_touch_object *object = &c->features.objects[o];
+    return object->vertex_count > 0 ? (double)c->guard.safe[4 * (size_t)object->first_vertex + 3] : 1;
+}
+
+/* Colliders that cannot come all the way ask for a part of it, which is not on a straight line where they turn. `way`
+ * [object_count] is where the last ones to ask would be. Returns whether some ask for less than before. */
+static bool ask_for_less(sinew_world *world, double *way, bool last)
+{
+    sinew_contact_work *c = world->contact;
+    bool any = false;
+    for (int32_t o = 0; o < c->features.object_count; o++) {
+        const sinew_touch_object *object = &c->features.objects[o];
+        const double tau = collider_tau(c, o);
+        if (!object->kinematic || object->vertex_count == 0 || tau >= 1)
+            continue;
+        way[o] = last ? c->part[o] : c->part[o] + tau * (way[o] - c->part[o]);
+        sinew_contact_place(world, o, way[o], c->guard.asked + 4 * (size_t)object->first_vertex);
+        any = true;
+    }
+    return any;
+}
+
+/* tau of all vertices; colliders end at whole places of their way, way [object_count]. Returns how many are held. */
+static int32_t find_limits(sinew_world *world, double *way)
+{
+    sinew_contact_work *c = world->contact;
+    int32_t held = 0;
+    for (int32_t o = 0; o < c->features.object_count; o++)
+        way[o] = 1;
+    for (int k = 0; k <= COLLIDER_TRIES; k++) {
+        held = sinew_guard_limit(&c->guard, &c->features, world->objective.thread_count);
+        if (!ask_for_less(world, way, k + 1 == COLLIDER_TRIES))
+            break;
+    }
+    return held;
+}
+
+/* Holds q [particle_count][4] where nothing crosses; particles of `late` solvers but for pins are left where they are.
+ * True: q was changed. */
+static bool hold(sinew_world *world, sinew_real *q, bool late)
+{
+    sinew_contact_work *c = world->contact;
+    const sinew_features *f = &c->features;
+    bool changed = false;
     if (!is_guarded(c))
         return false;
-    sinew_sum(guard_range, &pass, c->features.moved_count, 2, sums, world->objective.thread_count);
-    c->limited = false;
-    c->cut_count = (int32_t)sums[0];
-    return sums[1] > 0;
-}
-
-/* Vertices of a trial are cut where the guard would cut them; cells remember who was. */
-static void limit_range(const void *context, int32_t member, int32_t first, int32_t last)
-{
-    const guard_pass *g = context;
-    sinew_contact_work *c = g->contact;
-    (void)member;
-    for (int32_t v = first; v < last; v++) {
-        sinew_real *to = g->q + 4 * (size_t)c->features.particle[v];
-        const sinew_real *safe = c->cells.safe + 4 * (size_t)v;
-        const double part = sinew_cells_limit(&c->cells, v, to);
-        c->cells.cut[v] = part < 1;
-        memcpy(c->asked + 4 * (size_t)v, to, 4 * sizeof *to);
-        for (size_t i = 0; part < 1 && i < 3; i++)
-            to[i] = (sinew_real)((double)safe[i] + part * ((double)to[i] - (double)safe[i]));
+    ask(world, q);
+    if (!c->limited)
+        memcpy(c->asked, c->guard.asked, 4 * (size_t)f->moved_count * sizeof *c->asked);
+    find_limits(world, c->way);
+    c->cut_count = 0;
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const int32_t p = f->particle[v];
+        sinew_real place[3];
+        const bool cut = c->guard.safe[4 * (size_t)v + 3] < 1;
+        c->cut[v] = cut || (c->limited && c->cut[v]);
+        c->cut_count += c->cut[v];
+        sinew_guard_place(&c->guard, v, place);
+        memcpy(c->guard.safe + 4 * (size_t)v, place, sizeof place);
+        if (late && !world->pinned[p])
+            continue;
+        changed = changed || memcmp(q + 4 * (size_t)p, place, sizeof place) != 0;
+        memcpy(q + 4 * (size_t)p, place, sizeof place);
     }
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (f->objects[o].kinematic && f->objects[o].vertex_count > 0 && collider_tau(c, o) >= 1) {
+            c->part[o] = c->way[o];
+            sinew_contact_place(world, o, c->part[o], c->guard.safe + 4 * (size_t)f->objects[o].first_vertex);
+        }
+    c->limited = false;
+    return changed;
 }
 
+/* A trial of a line search is cut where the guard would cut it; who was cut is remembered. */
 static void limit_hook(void *context, sinew_real *trial)
 {
     sinew_world *world = context;
     sinew_contact_work *c = world->contact;
-    const guard_pass pass = {c, world->pinned, trial, true};
     if (!is_guarded(c))
         return;
-    sinew_over_particles(world->objective.thread_count, c->features.moved_count, limit_range, &pass);
+    ask(world, trial);
+    memcpy(c->asked, c->guard.asked, 4 * (size_t)c->features.moved_count * sizeof *c->asked);
+    find_limits(world, c->way);
+    for (int32_t v = 0; v < c->features.moved_count; v++) {
+        const int32_t p = c->features.particle[v];
+        c->cut[v] = c->guard.safe[4 * (size_t)v + 3] < 1;
+        if (c->cut[v] && !world->pinned[p])
+            sinew_guard_place(&c->guard, v, trial + 4 * (size_t)p);
+    }
     c->limited = true;
 }
 
-/* Where the step began nothing crosses. A first guess there may stay outside of cells that move with their bodies: what
- * touches nothing keeps the bits that it has without contact. */
+/* Where the step began nothing crosses. A first guess there may stay outside of balls that go along with their bodies:
+ * what touches nothing keeps the bits that it has without contact. */
 static bool starts_where_it_was(const sinew_world *world, const sinew_solve *s)
 {
     bool same = !world->contact->guarded;
@@ -361,19 +370,37 @@ static bool starts_where_it_was(const sinew_world *world, const sinew_solve *s)
 static bool guard_hook(void *context, sinew_solve *s)
 {
     sinew_world *world = context;
-    const bool feedback = !s->ops->guarded_late && !starts_where_it_was(world, s);
+    const bool late = s->ops->guarded_late || starts_where_it_was(world, s);
     world->contact->guarded = true;
-    return hold(world, s->q, feedback);
+    return hold(world, s->q, late);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-static bool gate_is_open(const sinew_world *world, sinew_solve *s)
+bool sinew_contact_gate(sinew_world *world)
 {
+    const double gate = world->contact->gate;
+    sinew_solve *s = &world->solve;
     if (!follows_gradient(s))
         return true;
     sinew_solve_evaluate(s);
-    return s->residual <= fmax(world->contact->gate, GATE * s->scale * (world->contact->gate > 0 ? 0 : 1));
+    return s->residual <= (gate > 0 ? gate : GATE * s->scale);
+}
+
+/* Whether renewing would change nothing that matters: clearances and what friction bears are known well enough beside
+ * offsets and forces. `part`: how well. */
+static bool is_settled(const sinew_contact_work *c, const sinew_real *q, double part)
+{
+    double strongest = 0, lag = 0, nearest = 0;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_touch *t = &c->touches.list[c->touch_of[e]];
+        double u[3];
+        const double force = sinew_contact_normal_force(c, e, q, u);
+        strongest = fmax(strongest, force);
+        lag = fmax(lag, t->mu > 0 ? fabs(force - t->bears) : 0);
+        nearest = fmax(nearest, fabs(force - t->lambda) / (t->kn * t->offset));
+    }
+    return nearest <= part && lag <= part * strongest;
 }
 
 /* Multipliers become the forces that the contacts bear now; what friction bears in any case. */
@@ -406,7 +433,10 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
     /* Solved again with no iteration since: the last renewal changed nothing that matters. */
     if (solved ? iteration == c->last_update : iteration - fmax(c->last_update, c->epoch_began) < round_of(world))
         return 0;
-    const bool open = solved || gate_is_open(world, s);
+    const double tolerance = (double)s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    if (solved && is_settled(c, s->q, fmin(SETTLED * tolerance, SETTLED_MOST)))
+        return 0;
+    const bool open = sinew_contact_gate(world);
     renew_multipliers(world, s, open);
     c->last_update = iteration;
     return SINEW_RESUME_NUMBERS;
@@ -428,43 +458,24 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     const sinew_contact_work *c = world->contact;
     const bool many = c->cut_count > fmax(CUT_PART * c->features.moved_count, CUT_FEW);
     const int32_t wait = (follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS) * (many ? 1 : EPOCH_PATIENCE);
-    if (c->unfinished || c->report.epochs >= c->def.epochs)
+    if (c->report.epochs >= c->def.epochs)
         return false;
     return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
-}
-
-/* Whether vertices went a noticeable part of their way in this epoch. */
-static bool gained(const sinew_contact_work *c)
-{
-    double went = 0, way = 0;
-    for (size_t k = 0; k < 4 * (size_t)c->features.moved_count; k++) {
-        went += fabs((double)c->cells.safe[k] - (double)c->x[k]);
-        way += fabs((double)c->wanted[k] - (double)c->x[k]);
-    }
-    return went > GAIN_LEAST * way;
 }
 
 static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iteration)
 {
     sinew_contact_work *c = world->contact;
-    if (!gained(c)) {
-        c->unfinished = true;
-        return 0;
-    }
-    memcpy(c->x, c->cells.safe, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
+    memcpy(c->x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     for (int32_t i = 0; i < world->particle_count; i++)
         if (world->pinned[i])
             memcpy(s->q + 4 * (size_t)i, world->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
-    for (int32_t v = 0; v < c->features.moved_count; v++)
-        if (world->pinned[c->features.particle[v]])
-            memcpy(c->asked + 4 * (size_t)v, world->q_tilde + 4 * (size_t)c->features.particle[v],
-                   4 * sizeof *c->asked);
     if (make_epoch(world, false, &world->error) != SINEW_OK) {
         c->failed = true;
         return 0;
     }
     c->epoch_began = iteration;
-    hold(world, s->q, !s->ops->guarded_late);
+    hold(world, s->q, s->ops->guarded_late);
     return SINEW_RESUME_ELEMENTS | SINEW_RESUME_MOVED;
 }
 
@@ -485,7 +496,7 @@ static void finish_hook(void *context, sinew_solve *s)
 {
     sinew_world *world = context;
     if (s->ops->guarded_late)
-        hold(world, s->q, true);
+        hold(world, s->q, false);
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -557,7 +568,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
         return sinew_fail_memory(error, "contacts");
     const int32_t crossings = c->reported ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
-    c->reported = c->unfinished = c->failed = c->guarded = false;
+    c->reported = c->failed = c->guarded = false;
     c->epoch_began = 0;
     c->last_update = -1;
     c->gate = GATE * find_weight(world);

@@ -243,11 +243,13 @@ static bool make_room(const sinew_world *world, sinew_contact_work *c)
     return sinew_make_room(m, &c->x, &c->x_room, 4 * n, sizeof *c->x) &&
            sinew_make_room(m, &c->wanted, &c->wanted_room, 4 * n, sizeof *c->wanted) &&
            sinew_make_room(m, &c->asked, &c->asked_room, 4 * n, sizeof *c->asked) &&
+           sinew_make_room(m, &c->cut, &c->cut_room, n, sizeof *c->cut) &&
            sinew_make_room(m, &c->begun, &c->begun_room, 4 * n, sizeof *c->begun) &&
            sinew_make_room(m, &c->kinematic, &c->kinematic_room, 4 * n, sizeof *c->kinematic) &&
            sinew_make_room(m, &c->reach, &c->reach_room, n, sizeof *c->reach) &&
            sinew_make_room(m, &c->delta, &c->delta_room, objects, sizeof *c->delta) &&
            sinew_make_room(m, &c->edge, &c->edge_room, objects, sizeof *c->edge) &&
+           sinew_make_room(m, &c->way, &c->way_room, objects, sizeof *c->way) &&
            sinew_make_room(m, &c->part, &c->part_room, objects, sizeof *c->part);
 }
 

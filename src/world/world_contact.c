@@ -164,7 +164,7 @@ void sinew_contact_release(sinew_world *world)
         return;
     sinew_contact_surfaces_release(c, m);
     sinew_touch_pairs_release(&c->pairs, m);
-    sinew_cells_release(&c->cells, m);
+    sinew_guard_release(&c->guard, m);
     sinew_touches_release(&c->touches, m);
     sinew_touches_release(&c->before, m);
     sinew_batch_destroy(m, c->batch);
@@ -225,7 +225,7 @@ static sinew_contact describe(const sinew_world *world, const sinew_touch *t)
                                ? world->outside[c->features.particle[t->v[a]]]
                                : -1;
         for (size_t i = 0; i < 3; i++) {
-            const sinew_real *x = c->cells.safe + 4 * (size_t)t->v[a];
+            const sinew_real *x = c->guard.safe + 4 * (size_t)t->v[a];
             out.point[i] += t->w[a] > 0 ? t->w[a] * x[i] : 0;
             out.clearance += (sinew_real)(t->n[i] * (double)t->w[a] * (double)x[i]);
         }

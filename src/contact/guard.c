@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * guard.c: how far each vertex may go. See guard.h.
+ */
+#include "contact/guard.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+
+#define ROOM_PART  0.9  /* of the way to the least gap that is gone at once */
+#define FLOOR_PART 1e-2 /* of the offset that is left as distance */
+#define PATIENT    8    /* passes that shorten ways, before they stop vertices */
+#define PASSES     200  /* before everything stays where it is */
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+bool sinew_guard_begin(sinew_guard *g, const sinew_features *f, const sinew_guard_motion *motion)
+{
+    const sinew_allocator *m = &f->allocator;
+    const size_t n = (size_t)f->vertex_count;
+    g->vertex_count = f->vertex_count;
+    if (!sinew_make_room(m, &g->far, &g->far_room, 2 * n, sizeof *g->far) ||
+        !sinew_make_room(m, &g->begun, &g->begun_room, 4 * n, sizeof *g->begun) ||
+        !sinew_make_room(m, &g->safe, &g->safe_room, 4 * n, sizeof *g->safe) ||
+        !sinew_make_room(m, &g->asked, &g->asked_room, 4 * n, sizeof *g->asked) ||
+        !sinew_make_room(m, &g->centre, &g->centre_room, 4 * n, sizeof *g->centre) ||
+        !sinew_make_room(m, &g->carry, &g->carry_room, (size_t)f->object_count, sizeof *g->carry))
+        return false;
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const sinew_touch_object *object = &f->objects[o];
+        const bool moves = motion->carried && object->vertex_count > 0;
+        double sum[3] = {0, 0, 0};
+        for (int32_t v = object->first_vertex; moves && v < object->first_vertex + object->vertex_count; v++)
+            for (size_t c = 0; c < 3; c++)
+                sum[c] += (double)motion->wanted[4 * (size_t)v + c] - (double)motion->x[4 * (size_t)v + c];
+        for (size_t c = 0; c < 3; c++)
+            g->carry[o][c] = moves ? sum[c] / object->vertex_count : 0;
+    }
+    return true;
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+static double along(const sinew_real n[3], const sinew_real *x)
+{
+    return (double)n[0] * (double)x[0] + (double)n[1] * (double)x[1] + (double)n[2] * (double)x[2];
+}
+
+static double floor_of(const sinew_features *f, const sinew_touch_pair *p, const sinew_real *x)
+{
+    const int32_t second = p->kind == SINEW_PAIR_PLANE ? p->second : f->object[p->v[3]];
+    const double offset = f->objects[f->object[p->v[0]]].half + f->objects[second].half;
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    double largest = 0;
+    for (int a = 0; a < 4; a++)
+        for (size_t c = 0; c < 3; c++)
+            largest = fmax(largest, fabs((double)x[4 * (size_t)p->v[a] + c]));
+    return fmax(FLOOR_PART * offset, 64 * epsilon * largest);
+}
+
+/* A plane's surface is `base`; other pairs have vertices on both sides, cores around which are `base` together. */
+static double gap_of(const sinew_guard_pair *p, const double height[4])
+{
+    double low = height[0];
+    for (int a = 1; a < p->first; a++)
+        low = fmin(low, height[a]);
+    if (p->first == 4)
+        return height[0] - (double)p->base;
+    double high = height[p->first];
+    for (int a = p->first + 1; a < 4; a++)
+        high = fmax(high, height[a]);
+    return low - high - (double)p->base;
+}
+
+static void take_pair(sinew_guard_pair *to, const sinew_features *f, const sinew_touch_pair *p, const sinew_real *x)
+{
+    double height[4];
+    memcpy(to->n, p->n, sizeof to->n);
+    memcpy(to->v, p->v, sizeof to->v);
+    for (int a = 0; a < 4; a++)
+        height[a] = along(p->n, x + 4 * (size_t)p->v[a]);
+    if (p->kind == SINEW_PAIR_PLANE) {
+        to->first = 4;
+        to->base = (sinew_real)(height[0] - (double)p->distance);
+    } else {
+        to->first = p->kind == SINEW_PAIR_EDGES ? 2 : 1;
+        to->base = (sinew_real)(f->objects[f->object[p->v[0]]].core + f->objects[f->object[p->v[3]]].core);
+    }
+    const double gap = gap_of(to, height);
+    to->gap = (sinew_real)gap;
+    to->same = p->kind != SINEW_PAIR_PLANE && f->object[p->v[0]] == f->object[p->v[3]];
+    to->least = p->distance > 0 && gap > 0 ? (sinew_real)fmin(floor_of(f, p, x), gap) : -HUGE_VALF;
+}
+
+bool sinew_guard_build(sinew_guard *g, const sinew_features *f, const sinew_guard_motion *motion,
+                       const sinew_touch_pairs *pairs)
+{
+    for (int32_t v = 0; v < f->vertex_count; v++) {
+        const size_t at = 4 * (size_t)v;
+        const int32_t o = f->object[v];
+        for (size_t c = 0; c < 3; c++) {
+            g->safe[at + c] = g->asked[at + c] = g->begun[at + c] = motion->x[at + c];
+            g->centre[at + c] = (sinew_real)((double)motion->x[at + c] + g->carry[o][c]);
+        }
+        g->safe[at + 3] = 1;
+        /* The ball contains where the vertex is and where its body takes it. */
+        const double *carry = g->carry[o];
+        const double length = sqrt(carry[0] * carry[0] + carry[1] * carry[1] + carry[2] * carry[2]);
+        g->centre[at + 3] = (sinew_real)fmax(motion->delta[o], length);
+    }
+    g->pair_count = pairs->count;
+    if (!sinew_make_spare_room(&f->allocator, &g->pairs, &g->pair_room, (size_t)pairs->count, sizeof *g->pairs) ||
+        !sinew_make_spare_room(&f->allocator, &g->near, &g->near_room, (size_t)pairs->count, sizeof *g->near))
+        return false;
+    for (int64_t k = 0; k < pairs->count; k++)
+        take_pair(&g->pairs[k], f, &pairs->list[k], motion->x);
+    return true;
+}
+
+void sinew_guard_release(sinew_guard *g, const sinew_allocator *allocator)
+{
+    void *arrays[] = {g->pairs, g->near, g->far, g->begun, g->safe, g->asked, g->centre, g->carry};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        sinew_release(allocator, arrays[k]);
+    *g = (sinew_guard){0};
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* The part of the way from safe to asked within the ball. */
+static double ball_limit(const sinew_guard *g, int32_t v)
+{
+    const sinew_real *ball = g->centre + 4 * (size_t)v, *from = g->safe + 4 * (size_t)v, *to = g->asked + 4 * (size_t)v;
+    double a = 0, b = 0, c = -(double)ball[3] * (double)ball[3];
+    for (int k = 0; k < 3; k++) {
+        const double e = (double)from[k] - (double)ball[k], d = (double)to[k] - (double)from[k];
+        a += d * d;
+        b += d * e;
+        c += e * e;
+    }
+    if (!(a + 2 * b + c > 0) || !(a > 0))
+        return 1;
+    const double root = sqrt(fmax(b * b - a * c, 0));
+    return fmax(0, fmin(1, (root - b) / a));
+}
+
+typedef struct limit_pass {
+    sinew_guard *guard;
+    const sinew_features *features;
+} limit_pass;
+
+/* m: from where the epoch began, less what the body goes as a whole. */
+static double distance_from(const sinew_real *x, const sinew_real *begun, const double carry[3])
+{
+    double square = 0;
+    for (size_t c = 0; c < 3; c++) {
+        const double d = (double)x[c] - (double)begun[c] - carry[c];
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+/* tau of a vertex by its ball alone, and how far it may be from where the epoch began, without its body's motion and
+ * with it. */
+static void start_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const limit_pass *p = context;
+    sinew_guard *g = p->guard;
+    (void)member;
+    for (int32_t v = first; v < last; v++) {
+        const size_t at = 4 * (size_t)v;
+        const double *carry = g->carry[p->features->object[v]], none[3] = {0, 0, 0};
+        g->safe[at + 3] = (sinew_real)ball_limit(g, v);
+        for (int k = 0; k < 2; k++)
+            g->far[2 * (size_t)v + (size_t)k] =
+                (sinew_real)fmax(distance_from(g->safe + at, g->begun + at, k ? none : carry),
+                                 distance_from(g->asked + at, g->begun + at, k ? none : carry));
+    }
+}
+
+/* Whether a pair cannot come too near, however its vertices go: gaps shrink by no more than their ways. A body's own
+ * motion brings none of its features nearer to each other. */
+static bool stays_apart(const sinew_guard *g, const sinew_guard_pair *p)
+{
+    const size_t whole = p->same ? 0 : 1;
+    double ways[2] = {0, 0};
+    for (int a = 0; a < 4; a++) {
+        const double far = (double)g->far[2 * (size_t)p->v[a] + whole];
+        ways[a >= p->first] = fmax(ways[a >= p->first], far);
+    }
+    return (double)p->gap - ways[0] - ways[1] > (double)p->least;
+}
+
+static void list_near(sinew_guard *g)
+{
+    g->near_count = 0;
+    for (int64_t k = 0; k < g->pair_count; k++)
+        if (!stays_apart(g, &g->pairs[k]))
+            g->near[g->near_count++] = (int32_t)k;
+}
+
+/* The corners of a pair where they are and where they would come. */
+typedef struct pair_motion {
+    sinew_real now[4][4], there[4][4]; /* as detection has points: four numbers each */
+} pair_motion;
+
+static pair_motion motion_of(const sinew_guard *g, const sinew_guard_pair *p)
+{
+    pair_motion m;
+    for (int a = 0; a < 4; a++) {
+        const sinew_real *from = g->safe + 4 * (size_t)p->v[a], *to = g->asked + 4 * (size_t)p->v[a];
+        for (int c = 0; c < 4; c++) {
+            m.now[a][c] = c < 3 ? from[c] : 0;
+            m.there[a][c] =
+                c < 3 ? (sinew_real)((double)from[c] + (double)from[3] * ((double)to[c] - (double)from[c])) : 0;
+        }
+    }
+    return m;
+}
+
+static double gap_along(const sinew_guard_pair *p, const sinew_real n[3], sinew_real x[4][4])
+{
+    const double height[4] = {along(n, x[0]), along(n, x[1]), along(n, x[2]), along(n, x[3])};
+    return gap_of(p, height);
+}
+
+/* The direction between the closest points of a pair's features at x. */
+static void direction_at(const sinew_guard_pair *p, sinew_real x[4][4], sinew_real n[3])
+{
+    sinew_touch_pair pair = {.v = {0, 1, 2, 3}, .kind = p->first == 2 ? SINEW_PAIR_EDGES : SINEW_PAIR_FACE};
+    sinew_pair_closest(&pair, x[0]);
+    memcpy(n, pair.n, sizeof pair.n);
+}
+
+static bool is_apart(const sinew_guard_pair *p, double now, double there)
+{
+    return there >= (double)p->least || (now > 0 && there >= now);
+}
+
+/* Where a pair's own direction no longer holds it apart, another may: that between the closest points where it is, or
+ * where it would come, if the features are apart along it at both ends. Takes it over. */
+static bool turn_direction(sinew_guard_pair *p, pair_motion *m)
+{
+    const double had = gap_along(p, p->n, m->now);
+    sinew_real n[3];
+    direction_at(p, m->there, n);
+    if (gap_along(p, n, m->now) >= (double)p->least && gap_along(p, n, m->there) >= (double)p->least) {
+        memcpy(p->n, n, sizeof n);
+        return true;
+    }
+    direction_at(p, m->now, n);
+    if (gap_along(p, n, m->now) < had)
+        return false;
+    memcpy(p->n, n, sizeof n);
+    return is_apart(p, gap_along(p, n, m->now), gap_along(p, n, m->there));
+}
+
+/* What the ways of a pair's vertices are to be multiplied with. The gap is concave along a common motion, so the part
+ * that a straight line from the gap now to the gap there allows is enough, if all four follow. */
+static double pair_factor(const sinew_guard *g, sinew_guard_pair *p, bool stop)
+{
+    pair_motion m = motion_of(g, p);
+    if (is_apart(p, gap_along(p, p->n, m.now), gap_along(p, p->n, m.there)))
+        return 1;
+    if (p->first < 4 && turn_direction(p, &m))
+        return 1;
+    const double gap = gap_along(p, p->n, m.now), end = gap_along(p, p->n, m.there);
+    const double room = ROOM_PART * (gap - (double)p->least);
+    return stop || !(room > 0) ? 0 : fmin(room / (gap - end), 1);
+}
+
+/* All factors are those of the ways before this pass: the order of pairs does not matter. Returns whether any way
+ * became shorter. */
+static bool shorten_ways(sinew_guard *g, bool stop)
+{
+    bool any = false;
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        g->far[2 * (size_t)v] = 1;
+    for (int64_t k = 0; k < g->near_count; k++) {
+        sinew_guard_pair *p = &g->pairs[g->near[k]];
+        const sinew_real factor = (sinew_real)pair_factor(g, p, stop);
+        for (int a = 0; factor < 1 && a < 4; a++) {
+            sinew_real *least = &g->far[2 * (size_t)p->v[a]];
+            *least = factor < *least ? factor : *least;
+        }
+    }
+    for (int32_t v = 0; v < g->vertex_count; v++) {
+        sinew_real *tau = &g->safe[4 * (size_t)v + 3];
+        any = any || (g->far[2 * (size_t)v] < 1 && *tau > 0);
+        *tau *= g->far[2 * (size_t)v];
+    }
+    return any;
+}
+
+/* Vertices of a collider all go as far as the one that may go least. */
+static void join_colliders(sinew_guard *g, const sinew_features *f)
+{
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const sinew_touch_object *object = &f->objects[o];
+        sinew_real least = 1;
+        for (int32_t v = 0; object->kinematic && v < object->vertex_count; v++) {
+            const sinew_real tau = g->safe[4 * (size_t)(object->first_vertex + v) + 3];
+            least = tau < least ? tau : least;
+        }
+        for (int32_t v = 0; object->kinematic && v < object->vertex_count; v++)
+            g->safe[4 * (size_t)(object->first_vertex + v) + 3] = least;
+    }
+}
+
+static void stay(sinew_guard *g)
+{
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        g->safe[4 * (size_t)v + 3] = 0;
+}
+
+int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threads)
+{
+    const limit_pass pass = {g, f};
+    int32_t count = 0;
+    sinew_over_particles(threads, g->vertex_count, start_range, &pass);
+    join_colliders(g, f);
+    list_near(g);
+    for (int k = 0; g->near_count > 0 && shorten_ways(g, k >= PATIENT); k++) {
+        if (k == PASSES) {
+            stay(g);
+            break;
+        }
+        join_colliders(g, f);
+    }
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        count += g->safe[4 * (size_t)v + 3] < 1;
+    return count;
+}
+
+void sinew_guard_place(const sinew_guard *g, int32_t v, sinew_real x[3])
+{
+    const sinew_real *safe = g->safe + 4 * (size_t)v, *asked = g->asked + 4 * (size_t)v;
+    for (size_t c = 0; c < 3; c++)
+        x[c] = safe[3] == 1 ? asked[c]
+                            : (sinew_real)((double)safe[c] + (double)safe[3] * ((double)asked[c] - (double)safe[c]));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * guard.h: no surface crosses another, whatever a solver asks for.
+ *
+ * Two convex features that are apart along the same direction at both ends of a straight motion are apart throughout.
+ * So each pair in reach (detect.h) keeps the direction n between its closest points for an epoch, and a motion is
+ * allowed if every pair is still apart along its n where it ends:
+ *
+ *     gap = min over the first feature's vertices of n.x  -  max over the second's  -  cores  >=  floor
+ *
+ * All vertices of a feature count, also those whose weight is zero. What moves together may move far: only approach
+ * matters. Where that fails, another n may do: that of the closest points now or then. Where a pair would come too
+ * near, its vertices go a part of their way, tau; that may bring other pairs too near, whose vertices then go less,
+ * too, until none is. tau only falls, and tau = 0 is where everything was allowed, so this ends. The result depends on
+ * neither order nor number of threads.
+ *
+ * What is not in reach of each other stays so: a vertex keeps within a ball of radius `delta` around where its body's
+ * mean motion takes it (a falling body takes its balls along).
+ *
+ * The floor keeps a distance of 1 % of the offset, at least 64 units of the last place: going a part of the way again
+ * and again would wear distances down to nothing. At the floor only retreat is free. A collider moves as a whole: all
+ * of its vertices have the same tau.
+ *
+ * Invariant: at `safe` every pair that began apart is apart along its n by its floor, or by what it began with.
+ */
+#ifndef SINEW_GUARD_H
+#define SINEW_GUARD_H
+
+#include "contact/detect.h"
+
+/* What the guard keeps of a pair. */
+typedef struct sinew_guard_pair {
+    sinew_real n[3];
+    sinew_real least; /* m: gap that it may have at least; -inf: it has no guard */
+    sinew_real gap;   /* m: when the epoch began */
+    sinew_real base;  /* m: the sum of cores; of a plane, its height along n */
+    int32_t v[4];
+    int16_t first; /* vertices of the first feature: v[0] .. v[first - 1]; 4: the second is a plane */
+    bool same;     /* both features are of one object */
+} sinew_guard_pair;
+
+typedef struct sinew_guard {
+    int32_t vertex_count;
+    int64_t pair_count, near_count;
+    sinew_guard_pair *pairs; /* [pair_count] */
+    int32_t *near;           /* [near_count] pairs that might come too near in the motion at hand */
+    sinew_real *far;         /* [vertex_count][2] m: work space */
+    sinew_real *begun;       /* [vertex_count][4] m: where the epoch began */
+    sinew_real *safe;        /* [vertex_count][4] m: where vertices are; the fourth number is tau of the last motion */
+    sinew_real *asked;       /* [vertex_count][4] m: where they should go */
+    sinew_real *centre;      /* [vertex_count][4] m: of the ball; the fourth number is its radius */
+    double (*carry)[3];      /* [object_count] m: what bodies go as a whole */
+    size_t pair_room, near_room, far_room, begun_room, safe_room, asked_room, centre_room, carry_room;
+} sinew_guard;
+
+/* What is known of the motion that is to come. */
+typedef struct sinew_guard_motion {
+    const sinew_real *x;      /* [vertex_count][4] m: where all are now */
+    const sinew_real *wanted; /* [vertex_count][4] m: where they would go */
+    const double *delta;      /* [object_count] m: radii of the balls */
+    bool carried;             /* balls go along with their bodies */
+} sinew_guard_motion;
+
+/* carry of each object, and room; false without memory. */
+bool sinew_guard_begin(sinew_guard *guard, const sinew_features *features, const sinew_guard_motion *motion);
+/* Takes over the pairs of an epoch. Pairs that touch or overlap (distance <= 0) have no guard. False without memory. */
+bool sinew_guard_build(sinew_guard *guard, const sinew_features *features, const sinew_guard_motion *motion,
+                       const sinew_touch_pairs *pairs);
+void sinew_guard_release(sinew_guard *guard, const sinew_allocator *allocator);
+
+/* tau of all vertices on their ways from `safe` to `asked`, into the fourth numbers of safe; returns how many vertices
+ * may not go all the way. */
+int32_t sinew_guard_limit(sinew_guard *guard, const sinew_features *features, int32_t thread_count);
+/* Where vertex v comes with its tau. */
+void sinew_guard_place(const sinew_guard *guard, int32_t v, sinew_real x[3]);
+
+#endif

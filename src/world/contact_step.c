@@ -499,7 +499,7 @@ static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iterat
         if (world->pinned[i])
             memcpy(s->q + 4 * (size_t)i, world->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
     if (make_epoch(world, false, &world->error) != SINEW_OK) {
-        c->failed = true;
+        c->failed = s->lost = true;
         return 0;
     }
     c->epoch_began = iteration;

@@ -136,6 +136,7 @@ void experiment_slope(const setting *s, outcome *o);
 void experiment_rebound(const setting *s, outcome *o);
 void experiment_tower(const setting *s, outcome *o);
 void experiment_belt(const setting *s, outcome *o);
+void experiment_stick_slip(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

@@ -369,6 +369,15 @@ static void join_colliders(sinew_guard *g, const sinew_features *f)
     }
 }
 
+/* Limits by balls alone, and the pairs that these do not keep apart. */
+static void start_limits(sinew_guard *g, const sinew_features *f, int32_t threads)
+{
+    const limit_pass pass = {g, f};
+    sinew_over_particles(threads, g->vertex_count, start_range, &pass);
+    join_colliders(g, f);
+    list_near(g);
+}
+
 static void stay(sinew_guard *g)
 {
     for (int32_t v = 0; v < g->vertex_count; v++)
@@ -377,14 +386,15 @@ static void stay(sinew_guard *g)
 
 int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
-    const limit_pass pass = {g, f};
     int32_t count = 0;
-    sinew_over_particles(threads, g->vertex_count, start_range, &pass);
-    join_colliders(g, f);
-    list_near(g);
+    start_limits(g, f, threads);
     memset(g->held, 0, (size_t)g->vertex_count);
-    for (int k = 0; k < PARTINGS && g->near_count > 0 && !part_pairs(g); k++)
-        ;
+    int parted = 0;
+    while (parted < PARTINGS && g->near_count > 0 && !part_pairs(g))
+        parted++;
+    /* What was moved apart may be out of its ball, and near to others. */
+    if (parted > 0)
+        start_limits(g, f, threads);
     for (int k = 0; g->near_count > 0 && shorten_ways(g, k >= PATIENT); k++) {
         if (k == PASSES) {
             stay(g);

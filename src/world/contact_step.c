@@ -617,7 +617,6 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
-    note_old(c);
     guess_start(world);
     note_velocities(world);
     for (int32_t o = 0; o < c->features.object_count; o++)

@@ -95,9 +95,11 @@ struct sinew_contact_work {
 
     /* The step at hand. */
     sinew_contact_hooks hooks;
-    double time;         /* s: when it began */
-    double *blocks;      /* [particle_count][9] N/m of the fixed elements, where it began */
-    sinew_real *guess;   /* [particle_count][4] m: where solvers begin that begin with inertia */
+    double time;       /* s: when it began */
+    double *blocks;    /* [particle_count][9] N/m of the fixed elements, where it began */
+    sinew_real *guess; /* [particle_count][4] m: where solvers begin that begin with inertia */
+    sinew_real *held,
+        *start;          /* [particle_count][4] m: projection: where the step begins; where particles were before */
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
@@ -112,7 +114,7 @@ struct sinew_contact_work {
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
         way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
-    size_t past_room, ended_room, number_room, note_room, packed_room, bounded_room, inside_room;
+    size_t held_room, start_room, past_room, ended_room, number_room, note_room, packed_room, bounded_room, inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -149,6 +151,18 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error);
 /* A step that could not be made, or whose end is no number. */
 void sinew_contact_abandon(sinew_world *world);
 void sinew_contact_end(sinew_world *world, sinew_step_result *result);
+
+/* The mode `projection` (contact_modes.c): refuses solvers that cannot take a mode; puts vertices on colliders when the
+ * contacts of a step are known, and back where it fails; holds them there in each iteration, true: q was changed. */
+sinew_status sinew_contact_check_mode(const sinew_world *world, sinew_error *error);
+sinew_status sinew_contact_projection_begin(sinew_world *world, sinew_error *error);
+void sinew_contact_projection_undo(sinew_world *world);
+bool sinew_contact_project(sinew_world *world, sinew_real *q);
+/* Whether a contact is one of a vertex at or below the surface of a collider; m: where its spring begins above it. */
+bool sinew_contact_is_held(const sinew_contact_work *c, const sinew_touch *touch);
+double sinew_contact_spare(const sinew_contact_work *c, const sinew_touch *touch);
+/* N: what the projection bore of a contact where the step ended, besides its spring. */
+double sinew_contact_projected_force(const sinew_world *world, const sinew_touch *touch);
 
 /* Contacts that began, stayed or ended (contact_events.c). Before the first epoch: who is old; false without memory. */
 bool sinew_contact_note_old(sinew_world *world);

@@ -77,6 +77,7 @@ static void take_forces(sinew_world *world, const sinew_real *own)
         t->force = sinew_contact_normal_force(c, e, world->q, u);
         spring_friction(t, (double)data[SINEW_CONTACT_LIMIT], u, t->friction);
         add_work(world, t);
+        t->force += sinew_contact_projected_force(world, t);
         for (int i = 0; own && i < 3; i++)
             t->friction[i] = (double)own[4 * (size_t)e + 1 + (size_t)i];
         t->force = own ? (double)own[4 * (size_t)e] : t->force;
@@ -399,6 +400,7 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     memcpy(x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);
+    memcpy(c->guard.safe, x, 4 * (size_t)c->features.vertex_count * sizeof *x);
     measure_contacts(world);
     sinew_contact_find_ended(world, x);
     measure_held(world);

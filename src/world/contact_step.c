@@ -231,6 +231,17 @@ static sinew_status find_contacts(sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
+/* Without a guard colliders come all the way. */
+static void bring_colliders(const sinew_world *world)
+{
+    sinew_contact_work *c = world->contact;
+    for (int32_t o = 0; o < c->features.object_count; o++)
+        if (c->features.objects[o].kinematic) {
+            c->part[o] = 1;
+            sinew_contact_place(world, o, 1, c->guard.safe + 4 * (size_t)c->features.objects[o].first_vertex);
+        }
+}
+
 /* Pairs, cells and contacts where the vertices are. */
 static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *error)
 {
@@ -250,6 +261,8 @@ static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *erro
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)
         return status;
+    if (!is_guarded(c))
+        bring_colliders(world);
     status = find_contacts(world, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(world, error);
@@ -370,6 +383,8 @@ static void limit_hook(void *context, sinew_real *trial)
 static bool guard_hook(void *context, sinew_solve *s)
 {
     sinew_world *world = context;
+    if (world->contact->def.mode == SINEW_CONTACT_PROJECTION)
+        return sinew_contact_project(world, s->q);
     return hold(world, s->q, s->ops->guarded_late);
 }
 
@@ -553,7 +568,9 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
     c->time = world->time;
-    sinew_status status = sinew_contact_surfaces(world, error);
+    sinew_status status = sinew_contact_check_mode(world, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_surfaces(world, error);
     if (status != SINEW_OK)
         return status;
     if (!make_vectors(world, c) || !sinew_contact_note_old(world))
@@ -576,11 +593,14 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     memcpy(c->x, c->begun, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     if (crossings < 0)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
-    return make_epoch(world, true, error);
+    status = make_epoch(world, true, error);
+    return status == SINEW_OK && c->def.mode == SINEW_CONTACT_PROJECTION ? sinew_contact_projection_begin(world, error)
+                                                                         : status;
 }
 
 void sinew_contact_abandon(sinew_world *world)
 {
+    sinew_contact_projection_undo(world);
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
 }

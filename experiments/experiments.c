@@ -53,6 +53,12 @@ static const experiment experiments[] = {
     {"thin/roof", "Scordelis and Lo 1964", "a cylindrical roof under its own weight", experiment_roof, false},
     {"thin/drape", "Cusick 1965", "three fabrics over a disc", experiment_drape, false},
     {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
+    {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
+     false},
+    {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},
+    {"contact/tower", "rest", "a tower of soft boxes comes to rest and stays", experiment_tower, false},
+    {"contact/belt", "Euler 1769", "tensions of a rope that slips over half of a cylinder", experiment_belt, false},
+    {"contact/stick-slip", "elastica", "friction that holds the end of a buckled strip", experiment_stick_slip, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -132,6 +132,12 @@ void experiment_rods(const setting *s, outcome *o);
 void experiment_multiresolution(const setting *s, outcome *o);
 void experiment_pd_volume(const setting *s, outcome *o);
 
+void experiment_slope(const setting *s, outcome *o);
+void experiment_rebound(const setting *s, outcome *o);
+void experiment_tower(const setting *s, outcome *o);
+void experiment_belt(const setting *s, outcome *o);
+void experiment_stick_slip(const setting *s, outcome *o);
+
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
 /* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */

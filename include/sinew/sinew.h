@@ -571,7 +571,7 @@ typedef struct sinew_step_result {
     double gap_seconds;                 /* that finding the gap took */
     int32_t gap_steps;                  /* of Newton's method, on a copy, that the gap took */
     int32_t gap_linear_iterations;      /* of conjugate gradients in them; 0 in small worlds, which factorise */
-    int32_t linear_iterations;          /* of inner linear solvers, summed */
+    int32_t linear_iterations; /* of inner linear solvers, summed; of pd, qn and admm: solves with the factor */
 } sinew_step_result;
 
 /* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call (`linear` = lu

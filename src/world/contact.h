@@ -100,6 +100,7 @@ struct sinew_contact_work {
     sinew_real *guess; /* [particle_count][4] m: where solvers begin that begin with inertia */
     sinew_real *held,
         *start;          /* [particle_count][4] m: projection: where the step begins; where particles were before */
+    bool shifted;        /* particles were moved from start */
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */

@@ -116,7 +116,22 @@ static void add_cross(const double a[3], const double b[3], double factor, doubl
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* Forces and torques on colliders; couples of contacts between bodies, whose ends are apart. */
+/* The couple of a force f on the first side and -f on the second, whose ends are apart, over a time. */
+static void add_couple(sinew_contact_work *c, const sinew_touch *t, const sinew_real *x, const double f[3], double time)
+{
+    double z[3] = {0, 0, 0};
+    for (size_t i = 0; i < 3; i++)
+        for (int a = 0; a < 4; a++)
+            z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
+    add_cross(z, f, time, c->report.couple);
+}
+
+static bool is_between_bodies(const sinew_contact_work *c, const sinew_touch *t)
+{
+    return !c->features.objects[t->first].kinematic && !c->features.objects[t->second].kinematic;
+}
+
+/* Forces and torques on colliders; couples of contacts between bodies. */
 static void add_forces(sinew_world *world, const sinew_real *x)
 {
     sinew_contact_work *c = world->contact;
@@ -128,15 +143,12 @@ static void add_forces(sinew_world *world, const sinew_real *x)
     for (int32_t k = 0; k < c->touches.count; k++) {
         const sinew_touch *t = &c->touches.list[k];
         const sinew_touch_object *second = &c->features.objects[t->second], *first = &c->features.objects[t->first];
-        double f[3], point[3], z[3] = {0, 0, 0};
+        double f[3], point[3];
         for (int i = 0; i < 3; i++)
             f[i] = t->force * t->n[i] + t->friction[i];
         touch_point(c, t, x, point);
-        for (size_t i = 0; i < 3; i++)
-            for (int a = 0; a < 4; a++)
-                z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
-        if (!second->kinematic && !first->kinematic) {
-            add_cross(z, f, h, c->report.couple);
+        if (is_between_bodies(c, t)) {
+            add_couple(c, t, x, f, h);
             continue;
         }
         const bool is_second = second->kinematic;
@@ -227,6 +239,8 @@ static void rebound(sinew_world *world, const sinew_real *v_old, const sinew_rea
             continue;
         c->report.restitution_work += 0.5 * mass * (e * e * came * came - parts * parts);
         push_apart(world, t, mass * (e * came - parts));
+        if (is_between_bodies(c, t))
+            add_couple(c, t, x, t->n, mass * (e * came - parts));
     }
 }
 
@@ -414,5 +428,6 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     c->report.stationarity = result->residual;
     c->reported = c->crossings_known = measured;
     c->listed = true;
+    c->shifted = false;
     result->bits |= find_bits(world);
 }

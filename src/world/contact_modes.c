@@ -69,6 +69,7 @@ sinew_status sinew_contact_projection_begin(sinew_world *world, sinew_error *err
         !sinew_make_room(m, &c->start, &c->start_room, n, sizeof *c->start))
         return sinew_fail_memory(error, "contacts");
     memcpy(c->start, world->q, n * sizeof *c->start);
+    c->shifted = true;
     for (int32_t k = 0; k < c->touches.count; k++) {
         const sinew_touch *t = &c->touches.list[k];
         if (!sinew_contact_is_held(c, t))
@@ -88,9 +89,10 @@ sinew_status sinew_contact_projection_begin(sinew_world *world, sinew_error *err
 
 void sinew_contact_projection_undo(sinew_world *world)
 {
-    const sinew_contact_work *c = world->contact;
-    if (c->def.mode == SINEW_CONTACT_PROJECTION && c->start)
+    sinew_contact_work *c = world->contact;
+    if (c->shifted)
         memcpy(world->q, c->start, 4 * (size_t)world->particle_count * sizeof *world->q);
+    c->shifted = false;
 }
 
 bool sinew_contact_project(sinew_world *world, sinew_real *q)

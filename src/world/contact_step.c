@@ -26,7 +26,9 @@
 #define ROUND_SWEEPS   4
 #define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
 #define EPOCH_SWEEPS   5
-#define EPOCH_PATIENCE 3 /* times as many where few are held */
+#define EPOCH_PATIENCE 3   /* times as many where few are held */
+#define STALE          0.5 /* of the offset that sides may slide before contacts are found anew ... */
+#define STALE_EPOCHS   4   /* ... as long as there were fewer epochs */
 #define HALVINGS       20
 #define COLLIDER_TRIES 4 /* shorter ways that a collider asks for before it stays */
 
@@ -263,6 +265,8 @@ static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *erro
         return status;
     if (!is_guarded(c))
         bring_colliders(world);
+    for (int32_t v = 0; v < c->features.vertex_count; v++)
+        c->guard.fixed[v] = v >= c->features.moved_count || world->pinned[c->features.particle[v]];
     status = find_contacts(world, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(world, error);
@@ -342,7 +346,7 @@ static bool hold(sinew_world *world, sinew_real *q, bool late)
     for (int32_t v = 0; v < f->moved_count; v++) {
         const int32_t p = f->particle[v];
         sinew_real place[3];
-        const bool cut = c->guard.safe[4 * (size_t)v + 3] < 1;
+        const bool cut = c->guard.held[v];
         c->cut[v] = cut || (c->limited && c->cut[v]);
         c->cut_count += c->cut[v];
         sinew_guard_place(&c->guard, v, place);
@@ -373,7 +377,7 @@ static void limit_hook(void *context, sinew_real *trial)
     find_limits(world, c->way);
     for (int32_t v = 0; v < c->features.moved_count; v++) {
         const int32_t p = c->features.particle[v];
-        c->cut[v] = c->guard.safe[4 * (size_t)v + 3] < 1;
+        c->cut[v] = c->guard.held[v];
         if (c->cut[v] && !world->pinned[p])
             sinew_guard_place(&c->guard, v, trial + 4 * (size_t)p);
     }
@@ -457,6 +461,29 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
 
 /* ---- Further epochs -------------------------------------------------------------------------- */
 
+/* Whether some contact that bears a force is no longer where it was found: its sides have slid along each other, and
+ * its direction may be another by now. Planes have one direction. */
+static bool is_stale(const sinew_contact_work *c, const sinew_real *q)
+{
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_touch *t = &c->touches.list[c->touch_of[e]];
+        double u[3], slid[3] = {0, 0, 0}, along = 0, square = 0;
+        if (c->features.objects[t->second].vertex_count == 0 || !(sinew_contact_normal_force(c, e, q, u) > 0))
+            continue;
+        for (size_t i = 0; i < 3; i++) {
+            for (int a = 0; a < 4; a++)
+                slid[i] += (double)t->w[a] * ((double)c->guard.safe[4 * (size_t)t->v[a] + i] -
+                                              (double)c->guard.begun[4 * (size_t)t->v[a] + i]);
+            along += slid[i] * t->n[i];
+        }
+        for (int i = 0; i < 3; i++)
+            square += pow(slid[i] - along * t->n[i], 2);
+        if (square > STALE * STALE * t->offset * t->offset)
+            return true;
+    }
+    return false;
+}
+
 static bool collider_is_held(const sinew_contact_work *c)
 {
     for (int32_t o = 0; o < c->features.object_count; o++)
@@ -473,7 +500,10 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     const int32_t wait = (follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS) * (many ? 1 : EPOCH_PATIENCE);
     if (c->report.epochs >= c->def.epochs)
         return false;
-    return (c->cut_count > 0 && (solved || iteration - c->epoch_began >= wait)) || (solved && collider_is_held(c));
+    if (c->report.epochs < STALE_EPOCHS && (iteration == 0 || iteration - c->epoch_began >= wait) &&
+        is_stale(c, world->solve.q))
+        return true;
+    return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
 }
 
 static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iteration)
@@ -515,11 +545,15 @@ static void finish_hook(void *context, sinew_solve *s)
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 /* Where solvers begin that begin with inertia: x + h v + h^2 a, a as much of gravity as was seen last time. From
- * q_tilde what rests would be pushed into what it rests on, from q_n what falls would hang. */
+ * q_tilde what rests would be pushed into what it rests on, from q_n what falls would hang. Where nothing touched in
+ * the last step they begin with inertia, as without contact. */
 static void guess_start(sinew_world *world)
 {
     sinew_contact_work *c = world->contact;
     const double h = (double)world->def.time_step;
+    bool touched = false;
+    for (int32_t k = 0; k < c->touches.count; k++)
+        touched |= c->touches.list[k].old;
     for (int32_t i = 0; i < world->particle_count; i++) {
         double square = 0, along = 0;
         for (size_t k = 0; k < 3; k++) {
@@ -528,7 +562,7 @@ static void guess_start(sinew_world *world)
             square += push * push;
             along += push * ((double)world->v[at] - (double)world->v_before[at]) / h;
         }
-        const bool known = world->v_before[4 * (size_t)i + 3] > 0;
+        const bool known = touched && world->v_before[4 * (size_t)i + 3] > 0;
         const double part = !known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)i + k;
@@ -583,7 +617,6 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->gate = GATE * find_weight(world);
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;
-    world->solve.first_guess = c->guess;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
     guess_start(world);
     note_velocities(world);
@@ -594,6 +627,8 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     if (crossings < 0)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
     status = make_epoch(world, true, error);
+    /* What touches nothing begins as it would without contact. */
+    world->solve.first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
     return status == SINEW_OK && c->def.mode == SINEW_CONTACT_PROJECTION ? sinew_contact_projection_begin(world, error)
                                                                          : status;
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contact_scene.h: parts of the contact experiments: a world of any solver, cubes, floors, and where they are.
+ *
+ * Cubes are of `strain` (k/2 |F - R|^2), which all solvers take: Young's modulus k, no transverse contraction.
+ */
+#ifndef SINEW_CONTACT_SCENE_H
+#define SINEW_CONTACT_SCENE_H
+
+#include "experiments.h"
+#include "sinew/contact.h"
+
+#define CONTACT_G 9.81 /* m/s2 */
+
+enum {
+    CONTACT_SOLVERS = 7,
+    CONTACT_JUDGED = 5 /* the first so many have promises to keep; xpbd and pbd are printed */
+};
+/* newton, qn, admm, pd, pbng, xpbd, pbd */
+extern const sinew_solver_kind contact_solvers[CONTACT_SOLVERS];
+
+const char *contact_name(sinew_solver_kind kind);
+
+/* iterations 0: the solver's own number. One thread; residuals are measured, gaps are not. NULL on failure. */
+typedef struct contact_world_def {
+    sinew_solver_kind kind;
+    int32_t iterations;
+    double h;         /* s; 0: 1/60 */
+    double tolerance; /* 0: the library's own */
+    double friction, restitution, thickness;
+    bool weightless;
+    bool quasistatic;
+    int32_t epochs; /* 0: the library's own number */
+} contact_world_def;
+sinew_world *contact_world(const contact_world_def *def, sinew_error *error);
+
+/* A box of cells; places are of its centre. index -1 on failure. */
+typedef struct contact_box {
+    int32_t cells[3];
+    double size[3], centre[3], velocity[3]; /* m, m, m/s */
+    double turn[2];                         /* rad about z, then about x */
+    double young, density;                  /* Pa, kg/m3; density 0: 1000 */
+} contact_box;
+sinew_body contact_add_box(sinew_world *world, const contact_box *box, sinew_error *error);
+/* The plane y = 0. */
+sinew_collider contact_add_floor(sinew_world *world, sinew_error *error);
+
+/* One step; false, with the reason, when it could not be made or left the numbers. bits may be NULL. */
+bool contact_step(sinew_world *world, uint32_t *bits, sinew_error *error);
+/* Centre of mass of a body (m) and its kinetic energy (J, may be NULL). */
+bool contact_centre(const sinew_world *world, sinew_body body, double centre[3], double *kinetic);
+
+#endif

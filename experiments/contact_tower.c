@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contact_tower.c: soft boxes on top of each other come to rest and stay there: piles that jitter or creep are what
+ * users of contact suffer from most.
+ *
+ * Boxes are shifted against each other, so that vertices lie within faces and edges cross. They begin a thickness
+ * apart and settle with damping; then damping ends, and kinetic energy and the way of every box are looked at in each
+ * step. A box's weight times its length is the unit of energy.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact_scene.h"
+#include "side_by_side.h"
+
+#define LENGTH    0.2 /* m */
+#define THICKNESS 1e-3
+#define SHIFT     0.013 /* m */
+#define YOUNG     1e6
+#define DAMPING   10 /* 1/s, while they settle */
+
+enum {
+    BOXES_MAX = 10,
+    SAMPLES = 100, /* points of a curve */
+    QUICK_ITERATIONS = 20
+};
+
+typedef struct tower {
+    sinew_solver_kind kind;
+    int32_t iterations, boxes, settling, steps; /* iterations 0: the solver's own number */
+    double energy;                              /* the most in the second half, of a box's m g L */
+    double way;              /* the farthest that a centre is from where it was when they had settled, of the length */
+    double creep;            /* the same from the middle to the end */
+    int32_t open;            /* steps that say that they are not solved */
+    double samples[SAMPLES]; /* energy */
+    char error[256];
+} tower;
+
+typedef struct places {
+    double centre[BOXES_MAX][3];
+} places;
+
+static bool build(const tower *t, sinew_world *world, sinew_body *bodies, sinew_error *error)
+{
+    for (int32_t k = 0; k < t->boxes; k++) {
+        const contact_box box = {.cells = {2, 2, 2},
+                                 .size = {LENGTH, LENGTH, LENGTH},
+                                 .centre = {k % 2 ? SHIFT : -SHIFT, LENGTH / 2 + THICKNESS + k * (LENGTH + THICKNESS),
+                                            k % 3 ? 0.5 * SHIFT : -SHIFT},
+                                 .young = YOUNG};
+        bodies[k] = contact_add_box(world, &box, error);
+        if (bodies[k].index < 0)
+            return false;
+    }
+    return contact_add_floor(world, error).index >= 0;
+}
+
+/* Where the boxes are; J of all of them. */
+static bool look(const tower *t, const sinew_world *world, const sinew_body *bodies, places *p, double *energy)
+{
+    bool good = true;
+    *energy = 0;
+    for (int32_t k = 0; good && k < t->boxes; k++) {
+        double own;
+        good = contact_centre(world, bodies[k], p->centre[k], &own);
+        *energy += own;
+    }
+    return good;
+}
+
+static double farthest(const tower *t, const places *a, const places *b)
+{
+    double most = 0;
+    for (int32_t k = 0; k < t->boxes; k++) {
+        const double *p = a->centre[k], *q = b->centre[k];
+        most = fmax(most, sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2)));
+    }
+    return most;
+}
+
+static bool watch(tower *t, sinew_world *world, const sinew_body *bodies, sinew_error *error)
+{
+    const double unit = 1000 * pow(LENGTH, 4) * CONTACT_G;
+    places settled, middle = {0}, now;
+    double energy;
+    bool good = look(t, world, bodies, &settled, &energy);
+    for (int32_t k = 0; good && k < t->steps; k++) {
+        uint32_t bits;
+        good = contact_step(world, &bits, error) && look(t, world, bodies, &now, &energy);
+        if (!good)
+            break;
+        t->open += (bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_HELD_BACK)) != 0;
+        t->samples[(int64_t)k * SAMPLES / t->steps] = energy / unit;
+        t->energy = 2 * k >= t->steps ? fmax(t->energy, energy / unit) : 0;
+        t->way = fmax(t->way, farthest(t, &settled, &now) / LENGTH);
+        if (k == t->steps / 2)
+            middle = now;
+    }
+    if (good)
+        t->creep = farthest(t, &middle, &now) / LENGTH;
+    return good;
+}
+
+static bool take_tower(void *context, int32_t i)
+{
+    tower *t = (tower *)context + i;
+    sinew_error error = {0};
+    sinew_body bodies[BOXES_MAX];
+    const contact_world_def def = {
+        .kind = t->kind, .iterations = t->iterations, .friction = 0.5, .thickness = THICKNESS};
+    sinew_world *world = contact_world(&def, &error);
+    bool good = world && build(t, world, bodies, &error) && sinew_world_set_damping(world, DAMPING, &error) == SINEW_OK;
+    for (int32_t k = 0; good && k < t->settling; k++)
+        good = contact_step(world, NULL, &error);
+    good = good && sinew_world_set_damping(world, 0, &error) == SINEW_OK && watch(t, world, bodies, &error);
+    if (!good)
+        snprintf(t->error, sizeof t->error, "%.255s", error.text[0] ? error.text : "out of memory");
+    sinew_world_destroy(world);
+    return good;
+}
+
+static const char *tower_failure(void *context, int32_t i)
+{
+    return ((const tower *)context)[i].error;
+}
+
+static void claim_tower(outcome *o, const tower *t)
+{
+    const bool single = sizeof(sinew_real) == 4;
+    const bool node = t->kind == SINEW_SOLVER_PBNG,
+               printed = t->kind == SINEW_SOLVER_XPBD || t->kind == SINEW_SOLVER_PBD;
+    const double most = single || node ? 1e-6 : 1e-10, far = single ? 1e-3 : 1e-6;
+    const bool stands = t->way < 0.1, still = stands && t->energy < most, stays = stands && t->creep < far;
+    char what[120], published[120];
+    snprintf(what, sizeof what, "%s: %d boxes at rest, %d steps", contact_name(t->kind), (int)t->boxes, (int)t->steps);
+    snprintf(published, sizeof published, "energy below %.0e m g L, creep below %.0e L", most, far);
+    claim *c = outcome_claim(o, what, published);
+    claim_measured(c, "energy %.1e, creep %.1e in the second half (%.1e since damping ended); %d steps not solved",
+                   t->energy, t->creep, t->way, (int)t->open);
+    claim_holds(c,
+                still && stays                          ? HOLDS_YES
+                : still || stays || (printed && stands) ? HOLDS_PARTLY
+                                                        : HOLDS_NO,
+                "%s",
+                !stands          ? "it fell"
+                : still && stays ? ""
+                                 : "what iterations leave undone in a step pushes in the next");
+    outcome_number(o, t->energy, "%s_energy", contact_name(t->kind));
+    outcome_number(o, t->creep, "%s_creep", contact_name(t->kind));
+    outcome_number(o, t->way, "%s_way", contact_name(t->kind));
+    outcome_number(o, t->open, "%s_open", contact_name(t->kind));
+}
+
+static void energy_figure(outcome *o, const tower *towers)
+{
+    figure *f = outcome_figure(o, "energy", "Kinetic energy after damping has ended", "steps", "m g L of a box");
+    f->log_y = true;
+    for (int k = 0; k < CONTACT_SOLVERS; k++) {
+        if (!figure_series(f, contact_name(towers[k].kind), towers[k].kind, 0, SAMPLES))
+            return;
+        for (int i = 0; i < SAMPLES; i++) {
+            f->series[k].x[i] = (i + 1.0) * towers[k].steps / SAMPLES;
+            f->series[k].y[i] = fmax(towers[k].samples[i], 1e-40);
+        }
+    }
+}
+
+void experiment_tower(const setting *s, outcome *o)
+{
+    tower towers[CONTACT_SOLVERS];
+    for (int k = 0; k < CONTACT_SOLVERS; k++)
+        towers[k] = (tower){.kind = contact_solvers[k],
+                            .iterations = s->quick ? QUICK_ITERATIONS : 0,
+                            .boxes = s->quick ? 4 : BOXES_MAX,
+                            .settling = s->quick ? 90 : 600,
+                            .steps = s->quick ? 300 : 10000};
+    snprintf(
+        o->setup, sizeof o->setup,
+        "%d cubes of 0.2 m, 8 kg, 2^3 cells, %g Pa, shifted by %g m; mu = 0.5, h = 1/60 s, each solver's own number "
+        "of iterations",
+        (int)towers[0].boxes, YOUNG, 2 * SHIFT);
+    const side_by_side work = {take_tower, tower_failure, towers};
+    if (!side_by_side_run(&work, CONTACT_SOLVERS, true, s, "towers", o))
+        return;
+    for (int k = 0; k < CONTACT_SOLVERS; k++)
+        claim_tower(o, &towers[k]);
+    energy_figure(o, towers);
+}

@@ -37,6 +37,13 @@ typedef struct sinew_contact_deeds {
     double heat;             /* of friction */
 } sinew_contact_deeds;
 
+/* A vertex of a surface that rides on a body and touches colliders. */
+typedef struct sinew_skin_vertex {
+    int32_t object, number; /* of its body; which vertex of the skin */
+    int32_t v[4];           /* feature vertices that carry it */
+    sinew_real w[4];
+} sinew_skin_vertex;
+
 /* The surface of a closed collider as a tree. */
 typedef struct sinew_contact_tree {
     struct sinew_tree *tree; /* NULL: not needed yet */
@@ -53,8 +60,10 @@ struct sinew_contact_work {
     int64_t shape_version;
     sinew_features features;
     sinew_detector *detector;
-    double *edge;              /* [object_count] m: mean length of edges */
-    int32_t *number;           /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    double *edge;             /* [object_count] m: mean length of edges */
+    int32_t *number;          /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    sinew_skin_vertex *skins; /* [skin_count] in the order of objects */
+    int32_t skin_count;
     sinew_contact_tree *trees; /* [object_count] of closed colliders, once something was near; NULL until then */
     /* What contacts bore before surfaces were made anew, or in a loaded state, until the next step finds them. */
     sinew_touch_note *notes;
@@ -115,7 +124,8 @@ struct sinew_contact_work {
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
         way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
-    size_t held_room, start_room, past_room, ended_room, number_room, note_room, packed_room, bounded_room, inside_room;
+    size_t skin_room, held_room, start_room, past_room, ended_room, number_room, note_room, packed_room, bounded_room,
+        inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -143,6 +153,13 @@ sinew_touch_pair *sinew_contact_add_pair(sinew_world *world);
 /* Pairs of vertices that are inside closed colliders lead out of them (contact_inside.c). */
 sinew_status sinew_contact_lead_out(sinew_world *world, sinew_error *error);
 void sinew_contact_trees_release(sinew_contact_work *c);
+/* Brings the tree of a collider's triangles to where it is in this epoch. */
+sinew_status sinew_contact_tend_tree(sinew_world *world, int32_t object, sinew_error *error);
+/* Skins (contact_skin.c): lists their vertices when features are made; adds their contacts behind the others; the place
+ * of a collider that a contact of a skin is with. */
+bool sinew_contact_list_skins(sinew_world *world);
+sinew_status sinew_contact_add_skins(sinew_world *world, sinew_error *error);
+void sinew_contact_skin_place(const sinew_contact_work *c, const sinew_touch *touch, const sinew_real *x, double b[3]);
 
 /* The body or collider of an object. */
 sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object);

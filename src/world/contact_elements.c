@@ -36,6 +36,8 @@ static void fixed_point(const sinew_world *world, const sinew_touch *t, bool beg
     double normal[3];
     if (second->kinematic && second->vertex_count == 0)
         sinew_contact_plane(world, t->second, begun ? 0 : c->part[t->second], b, normal);
+    else if (t->key >> 60 == SINEW_TOUCH_SKIN)
+        sinew_contact_skin_place(c, t, begun ? c->begun : c->wanted, b);
     else
         sinew_contact_fixed_part(c, t, begun ? c->begun : c->wanted, b);
 }

@@ -320,8 +320,8 @@ static void measure_contacts(sinew_world *world)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->features.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)world->q[4 * (size_t)c->features.particle[t->v[a]] + i];
-        /* Clearances are measured without signs, and not from planes. */
-        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0)
+        /* Clearances are measured without signs, and neither from planes nor of skins. */
+        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0 || t->key >> 60 == SINEW_TOUCH_SKIN)
             c->report.violation = fmax(c->report.violation, t->sunk - height);
         c->report.complementarity += t->force * fabs(height);
     }

@@ -227,10 +227,12 @@ static sinew_status find_contacts(sinew_world *world, sinew_error *error)
     const sinew_touches swap = c->before;
     c->before = c->touches;
     c->touches = swap;
-    if (!sinew_touches_find(&c->touches, &c->features, &c->pairs, &rule) ||
-        !sinew_touches_inherit(&c->touches, &c->before, &c->features))
+    if (!sinew_touches_find(&c->touches, &c->features, &c->pairs, &rule))
         return sinew_fail_memory(error, "contacts");
-    return SINEW_OK;
+    const sinew_status status = sinew_contact_add_skins(world, error);
+    if (status == SINEW_OK && !sinew_touches_inherit(&c->touches, &c->before, &c->features))
+        return sinew_fail_memory(error, "contacts");
+    return status;
 }
 
 /* Without a guard colliders come all the way. */

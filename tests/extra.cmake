@@ -24,14 +24,14 @@ if(NOT SINEW_SANITIZE)
 endif()
 
 # ---- The referee of contact, against surfaces of which the answer is known ----
-add_test(NAME test_crossings COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_crossings.sh $<TARGET_FILE:crossings>
+add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
 add_custom_target(threaded_tests)
-foreach(target test_threads test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
+foreach(target test_threads test_contact_state test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
                test_coarse test_mpbng
-               test_changing_world test_tree test_fill)
+               test_changing_world test_tree test_fill test_detect test_crossings)
   if(TARGET ${target})
     add_dependencies(threaded_tests ${target})
     set_tests_properties(${target} PROPERTIES LABELS threads)
@@ -108,5 +108,13 @@ foreach(target test_thin test_thin_single)
       target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments/${file}.c)
     endforeach()
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments)
+  endif()
+endforeach()
+
+# ---- The referee of contact judges every frame ----
+foreach(target test_no_crossing test_no_crossing_single)
+  if(TARGET ${target})
+    target_compile_definitions(${target} PRIVATE SINEW_CROSSINGS="$<TARGET_FILE:crossings>")
+    add_dependencies(${target} crossings)
   endif()
 endforeach()

@@ -21,6 +21,18 @@ static const char scene_text[] =
     "0.75]}, \"energies\": [{\"energy\": \"neo_hookean\", \"young\": \"100 kPa\", \"poisson\": 0.4}], \"pins\": "
     "[{\"select\": {\"half_space\": {\"point\": [-1.5, 0, 0], \"normal\": [-1, 0, 0]}}}]}]}";
 
+/* Two boxes that fall onto each other and a floor: contacts come, go and bear forces at every checkpoint. */
+static const char contact_text[] =
+    "{\"sinew\": 1, \"time_step\": 0.01, \"steps_per_frame\": 3, \"frames\": 10, \"solver\": {\"name\": \"newton\", "
+    "\"tolerance\": 1e-3}, \"contact\": {\"thickness\": 0.01, \"friction\": 0.4}, \"colliders\": [{\"shape\": "
+    "\"plane\"}], \"bodies\": ["
+    "{\"mesh\": {\"generator\": \"beam\", \"cells\": [4, 3, 3], \"size\": [0.5, 0.4, 0.4]}, \"transform\": "
+    "{\"translate\": [0, 0.23, 0]}, \"energies\": [{\"energy\": \"neo_hookean\", \"young\": \"100 kPa\", "
+    "\"poisson\": 0.3}]}, "
+    "{\"mesh\": {\"generator\": \"beam\", \"cells\": [2, 2, 2], \"size\": [0.3, 0.3, 0.3]}, \"transform\": "
+    "{\"translate\": [0.1, 0.62, 0.05]}, \"energies\": [{\"energy\": \"neo_hookean\", \"young\": \"50 kPa\", "
+    "\"poisson\": 0.3}]}]}";
+
 static double now(void)
 {
     struct timespec time;
@@ -110,7 +122,7 @@ static void go_on(const plan *p)
         expect(&o, 0, words);
 }
 
-static void kill_format(const char *format)
+static void kill_scene(const char *format, const char *text)
 {
     plan p = {.format = format};
     char words[256], whole[32];
@@ -119,7 +131,7 @@ static void kill_format(const char *format)
     cases.count = cases.count < 3 ? cases.count : 3;
 #endif
     snprintf(whole, sizeof whole, "whole_%s", format);
-    write_text(scratch("killed.json"), scene_text);
+    write_text(scratch("killed.json"), text);
     command_line(&p, whole, false, words, sizeof words);
     const double began = now();
     for (int i = 0; i < 3; i++) {
@@ -146,6 +158,17 @@ static void kill_format(const char *format)
         "%s: %d runs of %.2g s, %d stops (%d before the first checkpoint, %d when files were closed), all as if "
         "undisturbed\n",
         format, (int)runs, p.life, p.kills, p.early, p.late);
+}
+
+static void kill_format(const char *format)
+{
+    kill_scene(format, scene_text);
+}
+
+static void test_contact(void **state)
+{
+    (void)state;
+    kill_scene("npy", contact_text);
 }
 
 static void test_pc2(void **state)
@@ -193,9 +216,9 @@ static void test_usda(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pc2),  cmocka_unit_test(test_obj), cmocka_unit_test(test_vtu),
-        cmocka_unit_test(test_gltf), cmocka_unit_test(test_csv), cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_usda),
+        cmocka_unit_test(test_pc2),  cmocka_unit_test(test_obj),     cmocka_unit_test(test_vtu),
+        cmocka_unit_test(test_gltf), cmocka_unit_test(test_csv),     cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_usda), cmocka_unit_test(test_contact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,20 +232,32 @@ typedef struct sinew_world_hit {
     sinew_contact_party party;
     int32_t particles[3]; /* of the triangle; -1 for colliders */
     sinew_real weights[3];
-    sinew_real point[3]; /* m */
-    sinew_real normal[3];
-    sinew_real t; /* along the ray, or the distance */
+    sinew_real point[3];  /* m */
+    sinew_real normal[3]; /* unit, of the surface, to the side that the ray or the point comes from */
+    sinew_real t;         /* along the ray, at origin + t direction, or the distance (m) */
 } sinew_world_hit;
 
-/* Whether there is one: the first triangle of a body or collider along a ray; the nearest place within `limit` (m). */
+/* Whether there is one: the first triangle of a body or collider along a ray, t <= longest; the nearest place within
+ * `limit` (m). Spheres, capsules and planes are met as they are, from both sides; ropes have no triangles. False with
+ * an error where a number is not one. They do not need contact to be on. */
 SINEW_API bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew_real direction[3],
                                sinew_real longest, sinew_world_hit *hit, sinew_error *error);
 SINEW_API bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_real limit,
                                    sinew_world_hit *hit, sinew_error *error);
-/* Bodies and colliders with a triangle whose box meets the box; *count as above. */
+/* Bodies and colliders with a triangle whose box meets the box, and planes whose solid side does; *count as above. */
 SINEW_API sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real low[3], const sinew_real high[3],
                                             int32_t capacity, sinew_contact_party *parties, int32_t *count,
                                             sinew_error *error);
+
+/* Two triangles (or an edge of a rope and a triangle) that cross. */
+typedef struct sinew_crossing {
+    sinew_contact_party a, b;
+    int32_t particles_a[3], particles_b[3]; /* -1 for colliders */
+} sinew_crossing;
+/* Those that there are now among surfaces that may touch, in the order of features: what overlaps at the start is
+ * accepted, counted in every step, and listed here. SINEW_ERROR_UNSUPPORTED without contact; *count as above. */
+SINEW_API sinew_status sinew_world_crossings(sinew_world *world, int32_t capacity, sinew_crossing *crossings,
+                                             int32_t *count, sinew_error *error);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "contact/boxes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/tasks.h"
 #include "mesh/topology.h"
@@ -25,7 +26,8 @@ bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, co
     } while (nodes > 1 || boxes->level_count < 2);
     boxes->members = sinew_allocate(allocator, (size_t)count, sizeof *boxes->members);
     boxes->nodes[0] = sinew_allocate(allocator, all, sizeof *boxes->nodes[0]);
-    if (!boxes->members || !boxes->nodes[0]) {
+    boxes->shapes = sinew_allocate(allocator, (size_t)boxes->node_count[0], sizeof *boxes->shapes);
+    if (!boxes->members || !boxes->nodes[0] || !boxes->shapes) {
         sinew_boxes_destroy(boxes, allocator);
         return false;
     }
@@ -38,6 +40,7 @@ void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
 {
     sinew_release(allocator, boxes->members);
     sinew_release(allocator, boxes->nodes[0]);
+    sinew_release(allocator, boxes->shapes);
     *boxes = (sinew_boxes){0};
 }
 
@@ -73,13 +76,34 @@ static void put_nothing(sinew_box_node *node, int slot)
     node->id[slot] = node->object[slot] = -1;
 }
 
-static void put_feature(const sinew_boxes *boxes, const sinew_features *f, const sinew_box_frame *frame,
-                        int32_t feature, sinew_box_node *node, int slot)
+/* Corners, and reach and core from above and from below. `extent` is the sum of the sides of the box around them. */
+static void put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, float extent,
+                      float radius, sinew_box_shape *shape, int slot)
 {
     const float *first = frame->points[sinew_boxes_vertex(boxes, feature, 0)];
+    for (int k = 0; k < 3; k++) {
+        shape->corner[k][slot] = first[k];
+        for (int i = 1; i < 3; i++) {
+            const int corner = i < boxes->width ? i : boxes->width - 1;
+            const int32_t v = sinew_boxes_vertex(boxes, feature, corner);
+            shape->side[i - 1][k][slot] = frame->points[v][k] - first[k];
+            shape->vertices[i][slot] = v;
+        }
+    }
+    shape->vertices[0][slot] = sinew_boxes_vertex(boxes, feature, 0);
+    const float doubt = (float)SINEW_BOX_PAD + (float)SINEW_BOX_SLACK * (extent + radius);
+    shape->most[slot] = radius + doubt;
+    shape->sure[slot] = radius - doubt;
+}
+
+static void put_feature(const sinew_boxes *boxes, const sinew_features *f, const sinew_box_frame *frame,
+                        int32_t feature, int32_t n, int slot)
+{
+    sinew_box_node *node = boxes->nodes[0] + n;
+    sinew_box_shape *shape = boxes->shapes + n;
     float low[4], high[4];
-    for (int k = 0; k < 4; k++)
-        low[k] = high[k] = first[k];
+    memcpy(low, frame->points[sinew_boxes_vertex(boxes, feature, 0)], sizeof low);
+    memcpy(high, low, sizeof high);
     for (int i = 1; i < boxes->width; i++) {
         const float *p = frame->points[sinew_boxes_vertex(boxes, feature, i)];
         for (int k = 0; k < 4; k++) {
@@ -87,12 +111,26 @@ static void put_feature(const sinew_boxes *boxes, const sinew_features *f, const
             high[k] = p[k] > high[k] ? p[k] : high[k];
         }
     }
+    const float extent = (high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]);
+    put_shape(boxes, frame, feature, extent, high[3], shape, slot);
     for (int k = 0; k < 3; k++) {
-        node->low[k][slot] = low[k] - high[3];
-        node->high[k][slot] = high[k] + high[3];
+        node->low[k][slot] = low[k] - shape->most[slot];
+        node->high[k][slot] = high[k] + shape->most[slot];
     }
     node->id[slot] = feature;
-    node->object[slot] = f->object[sinew_boxes_vertex(boxes, feature, 0)];
+    node->object[slot] = f->object[shape->vertices[0][slot]];
+}
+
+/* A place without a feature: its box meets no other, and its corners are numbers. */
+static void put_no_feature(const sinew_boxes *boxes, int32_t n, int slot)
+{
+    sinew_box_shape *shape = boxes->shapes + n;
+    put_nothing(boxes->nodes[0] + n, slot);
+    for (int k = 0; k < 3; k++) {
+        shape->corner[k][slot] = shape->side[0][k][slot] = shape->side[1][k][slot] = 0;
+        shape->vertices[k][slot] = -1;
+    }
+    shape->most[slot] = shape->sure[slot] = 0;
 }
 
 /* The node's box, highest feature and common object go to its place in the level above. */
@@ -130,15 +168,14 @@ static void fit_nodes(const void *context, int32_t member, int32_t first, int32_
     const box_fitting *f = context;
     const sinew_boxes *boxes = f->boxes;
     for (int32_t n = first; n < last; n++) {
-        sinew_box_node *node = boxes->nodes[0] + n;
         for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++) {
             const int32_t at = SINEW_BOXES_WIDE * n + slot;
             if (at < boxes->count)
-                put_feature(boxes, f->features, f->frame, boxes->members[at], node, slot);
+                put_feature(boxes, f->features, f->frame, boxes->members[at], n, slot);
             else
-                put_nothing(node, slot);
+                put_no_feature(boxes, n, slot);
         }
-        put_node(node, n, boxes->nodes[1]);
+        put_node(boxes->nodes[0] + n, n, boxes->nodes[1]);
     }
 }
 

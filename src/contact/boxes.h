@@ -6,8 +6,10 @@
  * eight nodes in a row are a node of the next level, and so on to one root. So there are no links, positions may change
  * and only the boxes with them, and surfaces that move as a whole keep a good order for long.
  *
- * Boxes are floats around an origin in the scene's middle, grown by the reach of the features, their cores and the
- * round-off of all of this: two features that are near have boxes that meet; the converse is for others to see.
+ * Boxes are floats around an origin in the scene's middle, in units in which the scene's size is 1/2 .. 1, grown by the
+ * reach of the features, their cores and the round-off of all of this: two features that are near have boxes that meet.
+ * Beside the boxes lie the features' corners, likewise, for a look that tells most pairs that are surely near or far
+ * from those that have to be measured in double.
  */
 #ifndef SINEW_BOXES_H
 #define SINEW_BOXES_H
@@ -26,11 +28,23 @@ typedef struct sinew_box_node {
     int32_t object[SINEW_BOXES_WIDE]; /* the feature's; above: that of all below, -1 where they differ */
 } sinew_box_node;
 
+/* The corners of the features of a node of level 0. With numbers from floats and what is computed of them, distances
+ * are known to within most - sure, which are reach and core from above and from below. */
+typedef struct sinew_box_shape {
+    _Alignas(32) float corner[3][SINEW_BOXES_WIDE]; /* the first */
+    float side[2][3][SINEW_BOXES_WIDE];             /* from it to the others, where there are any */
+    float most[SINEW_BOXES_WIDE], sure[SINEW_BOXES_WIDE];
+    int32_t vertices[3][SINEW_BOXES_WIDE]; /* the last one repeated; -1: no feature */
+} sinew_box_shape;
+
+#define SINEW_BOX_PAD   0x1p-22 /* more than four times the round-off of a coordinate */
+#define SINEW_BOX_SLACK 0x1p-18 /* of lengths: more than the round-off of distances that are computed of them */
+
 /* Where vertices are, for boxes. */
 typedef struct sinew_box_frame {
     double origin[3];
-    float pad;          /* m: more than the round-off of a box, in units of what `points` hold */
-    float (*points)[4]; /* [vertex_count] x - origin; reach + core + pad */
+    double scale;       /* a power of two, from metres to units of boxes */
+    float (*points)[4]; /* [vertex_count] (x - origin) scale; (reach + core) scale */
 } sinew_box_frame;
 
 typedef struct sinew_boxes {
@@ -41,6 +55,7 @@ typedef struct sinew_boxes {
     int32_t level_count;                    /* >= 2 */
     int32_t node_count[SINEW_BOXES_LEVELS]; /* level 0: ceil(count / 8) */
     sinew_box_node *nodes[SINEW_BOXES_LEVELS];
+    sinew_box_shape *shapes; /* [node_count[0]] */
     bool ordered;
     double spread; /* of nodes beside their features, when ordered */
 } sinew_boxes;

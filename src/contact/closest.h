@@ -16,7 +16,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define SINEW_FLAT 1e-6 /* squared sine of the angle between two directions below which they count as parallel */
+/* Squared sines of the angle between two directions. */
+#define SINEW_STEEP 1e-1
+#define SINEW_FLAT  1e-6
 
 typedef struct sinew_closest {
     double w[4]; /* of the vertices; those of the second feature are negative */
@@ -88,18 +90,35 @@ static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew
     best->w[1 + (i + 2) % 3] = 0;
 }
 
-/* The point inside a flat triangle, measured between the points. */
-static inline void closest_try_inside(double r[3][3], const double area[3], double sum, sinew_closest *best)
+/* The point inside a flat triangle, measured between the points: z, which errors of the areas have spoilt along the
+ * longest side, is made upright to it. */
+static inline void closest_try_inside(double x[3][3], double r[3][3], const double area[3], double sum,
+                                      sinew_closest *best)
 {
-    double z[3];
+    double z[3], e[3], w[3], longest = 0, t;
+    int from = 0;
+    for (int i = 0; i < 3; i++) {
+        closest_minus(x[(i + 1) % 3], x[i], e);
+        from = closest_dot(e, e) > longest ? i : from;
+        longest = fmax(longest, closest_dot(e, e));
+        w[i] = area[i] / sum;
+    }
+    const int to = (from + 1) % 3;
+    closest_minus(x[to], x[from], e);
     for (int k = 0; k < 3; k++)
-        z[k] = (area[0] * r[0][k] + area[1] * r[1][k] + area[2] * r[2][k]) / sum;
+        z[k] = w[0] * r[0][k] + w[1] * r[1][k] + w[2] * r[2][k];
+    t = closest_dot(z, e) / longest;
+    t = t > w[from] ? w[from] : t < -w[to] ? -w[to] : t;
+    w[from] -= t;
+    w[to] += t;
+    for (int k = 0; k < 3; k++)
+        z[k] -= t * e[k];
     const double d2 = closest_dot(z, z);
     if (!(d2 < best->d2))
         return;
     closest_put(best, z, d2);
     for (int i = 0; i < 3; i++)
-        best->w[1 + i] = 0 - area[i] / sum;
+        best->w[1 + i] = 0 - w[i];
 }
 
 /* p and the triangle x. */
@@ -116,11 +135,12 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
         area[i] = closest_dot(c, n);
     }
     const double nn = closest_dot(n, n), sum = area[0] + area[1] + area[2];
-    const bool flat = !(nn > SINEW_FLAT * closest_dot(e[0], e[0]) * closest_dot(e[1], e[1]) && sum > 0);
-    const bool inside = area[0] >= 0 && area[1] >= 0 && area[2] >= 0;
+    const double size = closest_dot(e[0], e[0]) * closest_dot(e[1], e[1]);
+    const bool flat = !(nn > SINEW_FLAT * size && sum > 0);
+    const bool inside = area[0] >= 0 && area[1] >= 0 && area[2] >= 0 && sum > 0;
     best->w[0] = 1;
     best->d2 = INFINITY;
-    if (inside && !flat) {
+    if (inside && nn > SINEW_STEEP * size) {
         const double height = closest_dot(n, r[0]);
         for (int k = 0; k < 3; k++) {
             best->z[k] = height / nn * n[k];
@@ -132,8 +152,8 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
     for (int i = 0; i < 3; i++)
         if (flat || area[(i + 2) % 3] < 0)
             closest_try_side(x, r, i, best);
-    if (flat && inside && sum > 0)
-        closest_try_inside(r, area, sum, best);
+    if (inside)
+        closest_try_inside(x, r, area, sum, best);
 }
 
 /* ---- Two segments ------------------------------------------------------------------------------ */
@@ -172,26 +192,27 @@ static inline void closest_segments(double p[2][3], double q[2][3], sinew_closes
     closest_cross(v, r, c);
     const double s = closest_dot(c, n) / nn;
     closest_cross(u, r, c);
-    const double t = closest_dot(c, n) / nn;
-    const bool flat = !(nn > SINEW_FLAT * closest_dot(u, u) * closest_dot(v, v));
+    double t = closest_dot(c, n) / nn;
+    const double vv = closest_dot(v, v), size = closest_dot(u, u) * vv;
+    const bool flat = !(nn > SINEW_FLAT * size), steep = nn > SINEW_STEEP * size;
     const bool inside = s >= 0 && s <= 1 && t >= 0 && t <= 1;
     best->d2 = INFINITY;
-    if (!inside || flat) {
-        if (flat || s < 0)
-            closest_try_end(p, q, 0, false, best);
-        if (flat || s > 1)
-            closest_try_end(p, q, 1, false, best);
-        if (flat || t < 0)
-            closest_try_end(q, p, 0, true, best);
-        if (flat || t > 1)
-            closest_try_end(q, p, 1, true, best);
-    }
+    const double part[2] = {s, t};
+    for (int i = 0; i < 4 && (flat || !inside); i++)
+        if (flat || (i % 2 ? part[i / 2] > 1 : part[i / 2] < 0))
+            closest_try_end(i < 2 ? p : q, i < 2 ? q : p, i % 2, i >= 2, best);
     if (!inside)
         return;
     const double height = closest_dot(n, r) / nn;
+    if (!steep) {
+        for (int k = 0; k < 3; k++)
+            z[k] = r[k] + s * u[k];
+        t = closest_dot(z, v) / vv;
+        t = t < 0 ? 0 : t > 1 ? 1 : t;
+    }
     for (int k = 0; k < 3; k++)
-        z[k] = flat ? r[k] + s * u[k] - t * v[k] : height * n[k];
-    const double d2 = flat ? closest_dot(z, z) : height * height * nn;
+        z[k] = steep ? height * n[k] : z[k] - t * v[k];
+    const double d2 = steep ? height * height * nn : closest_dot(z, z);
     if (d2 < best->d2) {
         closest_put(best, z, d2);
         best->w[0] = 1 - s;

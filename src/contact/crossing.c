@@ -29,11 +29,9 @@ static int side_of(const double p[3], const double q[3], const double r[3], cons
     return volume > bound * size ? 1 : volume < -bound * size ? -1 : 0;
 }
 
-/* Whether the segment p q passes through the triangle t. */
+/* Whether the segment p q passes through the triangle t, whose plane it does. */
 static bool edge_passes(const double p[3], const double q[3], double t[3][3])
 {
-    if (side_of(t[0], t[1], t[2], p) * side_of(t[0], t[1], t[2], q) >= 0)
-        return false;
     const int first = side_of(p, q, t[0], t[1]);
     return first != 0 && side_of(p, q, t[1], t[2]) == first && side_of(p, q, t[2], t[0]) == first;
 }
@@ -48,13 +46,37 @@ static int corners_of(const sinew_features *f, const sinew_real *x, int32_t cell
     return count;
 }
 
-/* Whether a side of the first cell passes through the second, a triangle. */
-static bool side_passes(double a[3][3], int count, double b[3][3])
+/* The sides of the plane of the triangle t on which a cell's corners lie. False: all surely on one. */
+static bool may_pass(double corners[3][3], int count, double t[3][3], int sides[3])
 {
-    for (int i = 0; i < (count == 3 ? 3 : count - 1); i++)
-        if (edge_passes(a[i], a[(i + 1) % 3], b))
+    int sum = 0;
+    for (int i = 0; i < count; i++) {
+        sides[i] = side_of(t[0], t[1], t[2], corners[i]);
+        sum += sides[i];
+    }
+    return sum != count && sum != -count;
+}
+
+/* Whether a side of a cell, whose corners lie on these sides of its plane, passes through the triangle t. */
+static bool side_passes(double corners[3][3], int count, const int sides[3], double t[3][3])
+{
+    for (int i = 0; i < (count == 3 ? 3 : count - 1); i++) {
+        const int j = (i + 1) % 3;
+        if (sides[i] * sides[j] < 0 && edge_passes(corners[i], corners[j], t))
             return true;
+    }
     return false;
+}
+
+/* Of two triangles that pass through each other none lies on one side of the other's plane. */
+static bool cells_pass(double p[3][3], int p_count, double q[3][3], int q_count)
+{
+    int p_sides[3], q_sides[3];
+    if ((p_count < 3 && q_count < 3) || (q_count == 3 && !may_pass(p, p_count, q, p_sides)) ||
+        (p_count == 3 && !may_pass(q, q_count, p, q_sides)))
+        return false;
+    return (q_count == 3 && side_passes(p, p_count, p_sides, q)) ||
+           (p_count == 3 && side_passes(q, q_count, q_sides, p));
 }
 
 static double point_distance2(const double p[3], double b[3][3], int count)
@@ -95,9 +117,7 @@ bool sinew_cells_cross(const sinew_features *features, const sinew_real *x, int3
 {
     double p[3][3], q[3][3];
     const int p_count = corners_of(features, x, a, p), q_count = corners_of(features, x, b, q);
-    if (q_count == 3 && side_passes(p, p_count, q))
-        return true;
-    if (p_count == 3 && side_passes(q, q_count, p))
+    if (cells_pass(p, p_count, q, q_count))
         return true;
     const double cores = near_cores(features, features->cells[a][0], features->cells[b][0]);
     return cores > 0 && sqrt(cell_distance2(p, p_count, q, q_count)) < cores;

@@ -237,10 +237,12 @@ static bool set_frame(sinew_detector *d, const sinew_real *x, const sinew_real *
     const double half = half_extent(d, x, reach, middle);
     for (int k = 0; k < 3; k++)
         shift = fmax(shift, fabs(middle[k] - d->frame.origin[k]));
-    if (d->size > 0 && half + shift <= d->size && half >= d->size / 16)
+    if (d->size > 0 && half + shift <= d->size && half >= d->size / 32)
         return false;
-    d->size = 2 * half > 1e-30 ? 2 * half : 1e-30;
-    d->frame.pad = (float)(d->size * 0x1p-21);
+    int exponent;
+    frexp(2 * half > 1e-30 ? 2 * half : 1e-30, &exponent);
+    d->size = ldexp(1, exponent);
+    d->frame.scale = ldexp(1, -exponent);
     for (int k = 0; k < 3; k++)
         d->frame.origin[k] = middle[k];
     return true;
@@ -250,9 +252,9 @@ static void point_of(const point_filling *f, int32_t v, float point[4])
 {
     const sinew_detector *d = f->d;
     for (int k = 0; k < 3; k++)
-        point[k] = (float)((double)f->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]);
+        point[k] = (float)(((double)f->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]) * d->frame.scale);
     const double reach = f->reach ? (double)f->reach[v] : 0;
-    point[3] = (float)(reach + d->features->objects[d->features->object[v]].core) + d->frame.pad;
+    point[3] = (float)((reach + d->features->objects[d->features->object[v]].core) * d->frame.scale);
 }
 
 static void fill_points(const void *context, int32_t member, int32_t first, int32_t last)
@@ -263,7 +265,9 @@ static void fill_points(const void *context, int32_t member, int32_t first, int3
         point_of(f, v, f->d->frame.points[v]);
 }
 
-/* Whether a collider's boxes are too small now, or much too large. */
+/* Whether boxes of colliders are not what they should be. Crossings do with larger ones: reaches stay from the last
+ * pairs.
+ */
 static bool has_changed(const point_filling *f)
 {
     const sinew_features *features = f->d->features;
@@ -271,7 +275,7 @@ static bool has_changed(const point_filling *f)
         const float *old = f->d->frame.points[v];
         float point[4];
         point_of(f, v, point);
-        if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] || (f->reach && point[3] < old[3] / 2))
+        if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] || (f->reach && point[3] < old[3]))
             return true;
     }
     return false;
@@ -294,7 +298,7 @@ static bool fit_list(sinew_detector *d, sinew_boxes *list)
     return true;
 }
 
-/* Boxes of the lists from `first` on. False: no memory; then all lists are ordered anew the next time. */
+/* Boxes where things are now. False: no memory; then all are fitted anew the next time. */
 static bool fit_lists(sinew_detector *d, const sinew_real *x, const sinew_real *reach)
 {
     const point_filling filling = {d, x, reach};
@@ -320,11 +324,11 @@ typedef struct list_filling {
     int32_t (*cells)[2];
 } list_filling;
 
-/* The place of a finding's feature among vertices and edges, or among cells. */
-static size_t place_of(const list_filling *f, const sinew_search_chunk *chunk, uint64_t entry)
+/* Where the features of a chunk begin among vertices and edges, or among cells. */
+static int64_t *begins_of(const list_filling *f, const sinew_search_chunk *chunk)
 {
-    const bool edge = f->run->searches[chunk->search].kind == SINEW_SEARCH_EDGES;
-    return (size_t)sinew_search_feature(f->run, chunk, entry) + (edge ? (size_t)f->d->features->vertex_count : 0);
+    const bool edges = f->run->searches[chunk->search].kind == SINEW_SEARCH_EDGES;
+    return f->d->begins + (edges ? f->d->features->vertex_count : 0);
 }
 
 static void count_chunks(const void *context, int32_t member, int32_t first, int32_t last)
@@ -333,8 +337,9 @@ static void count_chunks(const void *context, int32_t member, int32_t first, int
     const list_filling *f = context;
     for (int32_t i = first; i < last; i++) {
         const sinew_search_chunk *chunk = f->run->chunks + i;
+        int64_t *begins = begins_of(f, chunk);
         for (int64_t n = 0; n < chunk->found.count; n++)
-            f->d->begins[place_of(f, chunk, chunk->found.entries[n])]++;
+            begins[sinew_search_feature(f->run, chunk, chunk->found.entries[n])]++;
     }
 }
 
@@ -354,9 +359,30 @@ static int64_t make_places(const list_filling *f, size_t count)
 
 /* ---- Pairs ------------------------------------------------------------------------------------ */
 
-static void fill_pair(const list_filling *f, sinew_search_kind kind, int32_t first, int32_t key, sinew_touch_pair *pair)
+/* Pairs whose closest points are computed together. */
+typedef struct pair_batch {
+    const list_filling *filling;
+    int count;
+    sinew_touch_pair *pairs[4];
+    double cores[4];
+} pair_batch;
+
+static void finish_batch(pair_batch *b)
 {
-    const sinew_features *features = f->d->features;
+    if (b->count == 0)
+        return;
+    for (int i = b->count; i < 4; i++) {
+        b->pairs[i] = b->pairs[b->count - 1];
+        b->cores[i] = b->cores[b->count - 1];
+    }
+    b->filling->d->kernel->closest(b->pairs, b->filling->x, b->cores);
+    b->count = 0;
+}
+
+static void fill_pair(pair_batch *b, sinew_search_kind kind, int32_t first, int32_t key, sinew_touch_pair *pair)
+{
+    const sinew_detector *d = b->filling->d;
+    const sinew_features *features = d->features;
     memset(pair, 0, sizeof *pair);
     pair->first = first;
     if (kind == SINEW_SEARCH_EDGES) {
@@ -366,34 +392,48 @@ static void fill_pair(const list_filling *f, sinew_search_kind kind, int32_t fir
         memcpy(pair->v + 2, features->edges[key], 2 * sizeof pair->v[0]);
     } else {
         pair->kind = SINEW_PAIR_FACE;
-        pair->second = f->d->by_rank[key];
+        pair->second = d->by_rank[key];
         pair->v[0] = first;
         memcpy(pair->v + 1, features->cells[pair->second], 3 * sizeof pair->v[0]);
     }
-    sinew_pair_closest_less(pair, f->x, near_cores(features, pair->v[0], pair->v[2]));
+    const double cores = near_cores(features, pair->v[0], pair->v[2]);
+    if (pair->v[2] == pair->v[3]) {
+        sinew_pair_closest_less(pair, b->filling->x, cores);
+        return;
+    }
+    b->cores[b->count] = cores;
+    b->pairs[b->count++] = pair;
+    if (b->count == 4)
+        finish_batch(b);
+}
+
+static void fill_chunk(const list_filling *f, const sinew_search_chunk *chunk)
+{
+    const sinew_search_kind kind = f->run->searches[chunk->search].kind;
+    int64_t *begins = begins_of(f, chunk);
+    pair_batch batch = {.filling = f};
+    for (int64_t n = 0; n < chunk->found.count; n++) {
+        const uint64_t entry = chunk->found.entries[n];
+        const int32_t own = sinew_search_feature(f->run, chunk, entry), key = (int32_t)(entry & UINT32_MAX);
+        const int64_t at = begins[own]++;
+        if (at >= f->count)
+            continue;
+        if (kind == SINEW_SEARCH_CROSSINGS) {
+            f->cells[at][0] = own;
+            f->cells[at][1] = key;
+        } else {
+            fill_pair(&batch, kind, own, key, f->pairs + at);
+        }
+    }
+    finish_batch(&batch);
 }
 
 static void fill_chunks(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const list_filling *f = context;
-    for (int32_t i = first; i < last; i++) {
-        const sinew_search_chunk *chunk = f->run->chunks + i;
-        const sinew_search_kind kind = f->run->searches[chunk->search].kind;
-        for (int64_t n = 0; n < chunk->found.count; n++) {
-            const uint64_t entry = chunk->found.entries[n];
-            const int32_t own = sinew_search_feature(f->run, chunk, entry), key = (int32_t)(entry & UINT32_MAX);
-            const int64_t at = f->d->begins[place_of(f, chunk, entry)]++;
-            if (at >= f->count)
-                continue;
-            if (kind == SINEW_SEARCH_CROSSINGS) {
-                f->cells[at][0] = own;
-                f->cells[at][1] = key;
-            } else {
-                fill_pair(f, kind, own, key, f->pairs + at);
-            }
-        }
-    }
+    for (int32_t i = first; i < last; i++)
+        fill_chunk(f, f->run->chunks + i);
 }
 
 /* Finds what the run looks for at x. False without memory. */

@@ -25,6 +25,7 @@ enum {
 /* A body or a collider. */
 typedef struct sinew_touch_object {
     int32_t body, collider; /* places in the world; the other is -1 */
+    uint32_t generation;    /* of that place */
     int32_t first_vertex, vertex_count;
     double half; /* m: half its thickness */
     double core; /* m: solid radius around its features; 0 but for spheres and capsules */

@@ -12,6 +12,8 @@
 
 #define ROOM_PART  0.9  /* of the way to the least gap that is gone at once */
 #define FLOOR_PART 1e-2 /* of the offset that is left as distance */
+#define PARTINGS   10   /* passes that move apart what vertices ask for */
+#define CLEAR      0.1  /* of the least gap that is added, so that parting ends */
 #define PATIENT    8    /* passes that shorten ways, before they stop vertices */
 #define PASSES     200  /* before everything stays where it is */
 
@@ -23,6 +25,8 @@ bool sinew_guard_begin(sinew_guard *g, const sinew_features *f, const sinew_guar
     const size_t n = (size_t)f->vertex_count;
     g->vertex_count = f->vertex_count;
     if (!sinew_make_room(m, &g->far, &g->far_room, 2 * n, sizeof *g->far) ||
+        !sinew_make_room(m, &g->fixed, &g->fixed_room, n, sizeof *g->fixed) ||
+        !sinew_make_room(m, &g->held, &g->held_room, n, sizeof *g->held) ||
         !sinew_make_room(m, &g->begun, &g->begun_room, 4 * n, sizeof *g->begun) ||
         !sinew_make_room(m, &g->safe, &g->safe_room, 4 * n, sizeof *g->safe) ||
         !sinew_make_room(m, &g->asked, &g->asked_room, 4 * n, sizeof *g->asked) ||
@@ -122,7 +126,7 @@ bool sinew_guard_build(sinew_guard *g, const sinew_features *f, const sinew_guar
 
 void sinew_guard_release(sinew_guard *g, const sinew_allocator *allocator)
 {
-    void *arrays[] = {g->pairs, g->near, g->far, g->begun, g->safe, g->asked, g->centre, g->carry};
+    void *arrays[] = {g->pairs, g->near, g->far, g->fixed, g->held, g->begun, g->safe, g->asked, g->centre, g->carry};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *g = (sinew_guard){0};
@@ -272,6 +276,61 @@ static double pair_factor(const sinew_guard *g, sinew_guard_pair *p, bool stop)
     return stop || !(room > 0) ? 0 : fmin(room / (gap - end), 1);
 }
 
+/* Heights along n that both sides of a pair are to keep where they come: what is missing is shared, but for vertices
+ * that go their own way (pins, colliders). */
+static void wanted_heights(const sinew_guard *g, const sinew_guard_pair *p, const pair_motion *m, double *high,
+                           double *low)
+{
+    double first = HUGE_VAL, second = -HUGE_VAL;
+    bool held[2] = {false, p->first == 4};
+    for (int a = 0; a < 4; a++) {
+        const double h = along(p->n, m->there[a]);
+        if (a < p->first)
+            first = fmin(first, h);
+        else
+            second = fmax(second, h);
+        held[a >= p->first] = held[a >= p->first] || g->fixed[p->v[a]];
+    }
+    const double apart = (double)p->least * (1 + CLEAR) + (p->first == 4 ? 0 : (double)p->base);
+    second = p->first == 4 ? (double)p->base : second;
+    const double missing = apart - (first - second);
+    const double part = held[0] == held[1] ? 0.5 : held[0] ? 0 : 1;
+    *high = first + part * missing;
+    *low = second - (1 - part) * missing;
+}
+
+/* Moves what the vertices of a pair ask for so far apart as it needs, along n alone: it may slide, and move together.
+ * Returns whether it did not need any. */
+static bool part_pair(sinew_guard *g, sinew_guard_pair *p)
+{
+    pair_motion m = motion_of(g, p);
+    double high, low;
+    if (is_apart(p, gap_along(p, p->n, m.now), gap_along(p, p->n, m.there)) || (p->first < 4 && turn_direction(p, &m)))
+        return true;
+    wanted_heights(g, p, &m, &high, &low);
+    for (int a = 0; a < 4; a++) {
+        const bool first = a < p->first;
+        const double h = along(p->n, m.there[a]), move = first ? fmax(0, high - h) : fmin(0, low - h);
+        sinew_real *asked = g->asked + 4 * (size_t)p->v[a];
+        const bool again = a > 0 && p->v[a] == p->v[a - 1];
+        if (move == 0 || again || g->fixed[p->v[a]] || (p->first == 4 && a > 0))
+            continue;
+        for (int c = 0; c < 3; c++)
+            asked[c] += (sinew_real)(move * (double)p->n[c]);
+        g->held[p->v[a]] = 1;
+    }
+    return false;
+}
+
+/* Pair after pair, in their order. */
+static bool part_pairs(sinew_guard *g)
+{
+    bool all = true;
+    for (int64_t k = 0; k < g->near_count; k++)
+        all = part_pair(g, &g->pairs[g->near[k]]) && all;
+    return all;
+}
+
 /* All factors are those of the ways before this pass: the order of pairs does not matter. Returns whether any way
  * became shorter. */
 static bool shorten_ways(sinew_guard *g, bool stop)
@@ -323,6 +382,9 @@ int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threa
     sinew_over_particles(threads, g->vertex_count, start_range, &pass);
     join_colliders(g, f);
     list_near(g);
+    memset(g->held, 0, (size_t)g->vertex_count);
+    for (int k = 0; k < PARTINGS && g->near_count > 0 && !part_pairs(g); k++)
+        ;
     for (int k = 0; g->near_count > 0 && shorten_ways(g, k >= PATIENT); k++) {
         if (k == PASSES) {
             stay(g);
@@ -331,7 +393,7 @@ int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threa
         join_colliders(g, f);
     }
     for (int32_t v = 0; v < g->vertex_count; v++)
-        count += g->safe[4 * (size_t)v + 3] < 1;
+        count += g->held[v] = g->held[v] || g->safe[4 * (size_t)v + 3] < 1;
     return count;
 }
 

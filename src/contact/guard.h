@@ -10,9 +10,9 @@
  *
  * All vertices of a feature count, also those whose weight is zero. What moves together may move far: only approach
  * matters. Where that fails, another n may do: that of the closest points now or then. Where a pair would come too
- * near, its vertices go a part of their way, tau; that may bring other pairs too near, whose vertices then go less,
- * too, until none is. tau only falls, and tau = 0 is where everything was allowed, so this ends. The result depends on
- * neither order nor number of threads.
+ * near, what its vertices ask for is moved apart along n: they may slide. Where that is not enough, they go a part of
+ * their way, tau; that may bring other pairs too near, whose vertices then go less, too, until none is. tau only falls,
+ * and tau = 0 is where everything was allowed, so this ends. The result depends on neither order nor number of threads.
  *
  * What is not in reach of each other stays so: a vertex keeps within a ball of radius `delta` around where its body's
  * mean motion takes it (a falling body takes its balls along).
@@ -45,12 +45,15 @@ typedef struct sinew_guard {
     sinew_guard_pair *pairs; /* [pair_count] */
     int32_t *near;           /* [near_count] pairs that might come too near in the motion at hand */
     sinew_real *far;         /* [vertex_count][2] m: work space */
+    uint8_t *fixed;          /* [vertex_count] 1: goes its own way (pins, colliders), set by the caller after build */
+    uint8_t *held;           /* [vertex_count] 1: cannot have what it asked for in the last motion */
     sinew_real *begun;       /* [vertex_count][4] m: where the epoch began */
     sinew_real *safe;        /* [vertex_count][4] m: where vertices are; the fourth number is tau of the last motion */
     sinew_real *asked;       /* [vertex_count][4] m: where they should go */
     sinew_real *centre;      /* [vertex_count][4] m: of the ball; the fourth number is its radius */
     double (*carry)[3];      /* [object_count] m: what bodies go as a whole */
-    size_t pair_room, near_room, far_room, begun_room, safe_room, asked_room, centre_room, carry_room;
+    size_t pair_room, near_room, far_room, fixed_room, held_room, begun_room, safe_room, asked_room, centre_room,
+        carry_room;
 } sinew_guard;
 
 /* What is known of the motion that is to come. */
@@ -68,8 +71,8 @@ bool sinew_guard_build(sinew_guard *guard, const sinew_features *features, const
                        const sinew_touch_pairs *pairs);
 void sinew_guard_release(sinew_guard *guard, const sinew_allocator *allocator);
 
-/* tau of all vertices on their ways from `safe` to `asked`, into the fourth numbers of safe; returns how many vertices
- * may not go all the way. */
+/* Moves apart what is asked, and finds tau of all vertices on their ways from `safe` to `asked`, into the fourth
+ * numbers of safe; returns how many vertices cannot have what they asked for. */
 int32_t sinew_guard_limit(sinew_guard *guard, const sinew_features *features, int32_t thread_count);
 /* Where vertex v comes with its tau. */
 void sinew_guard_place(const sinew_guard *guard, int32_t v, sinew_real x[3]);

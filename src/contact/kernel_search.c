@@ -3,8 +3,10 @@
  * kernel_search.c: features whose boxes meet those of a node's features, eight boxes at once.
  *
  * The node's own box goes down the target's levels; where it meets a node of level 0, features are held against each
- * other. Boxes only leave out what is far, so every variant finds the same.
+ * other: their boxes, then a glance in floats (glance.h), then distances in double. Boxes and glances only decide what
+ * is sure, so every variant finds the same.
  */
+#include "contact/glance.h"
 #include "contact/near.h"
 #include "math/lanes.h"
 #include "tree/box8.h"
@@ -16,6 +18,7 @@ typedef struct search_box {
 typedef struct search_node {
     const sinew_search *search;
     const sinew_box_node *node;
+    const sinew_box_shape *shape;
     uint32_t row;
     search_box box;
     int32_t lowest; /* of its features; -1: partners need not be higher */
@@ -36,11 +39,11 @@ static inline search_box box_at(const sinew_box_node *node, int slot)
 /* One bit for each box of the node that meets the box. */
 static inline uint32_t boxes_that_meet(const sinew_box_node *node, const search_box *box)
 {
-    uint32_t bits = 0xff;
+    box8_mask meet = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int k = 0; k < 3; k++)
-        bits &= box8_le(box8_load(node->low[k]), box8_set(box->high[k])) &
-                box8_le(box8_set(box->low[k]), box8_load(node->high[k]));
-    return bits;
+        meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
+                (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
+    return glance_bits(meet);
 }
 
 static inline void put_found(search_node *s, int slot, int32_t key)
@@ -51,30 +54,71 @@ static inline void put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-static inline void try_pair(search_node *s, int slot, int32_t other)
+static inline void try_faces(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
+                             const sinew_box_shape *shape)
 {
     const sinew_search *search = s->search;
-    const int32_t own = s->node->id[slot];
-    if (search->kind == SINEW_SEARCH_FACES) {
-        if (near_face(search, own, other))
-            put_found(s, slot, search->rank[other]);
-    } else if (search->kind == SINEW_SEARCH_EDGES) {
-        if (near_edges(search, own, other))
-            put_found(s, slot, other);
-    } else if (near_crossing(search, own, other)) {
-        put_found(s, slot, other);
+    const glance g = glance_faces(s->shape, slot, shape);
+    for (bits &= ~g.far; bits; bits &= bits - 1) {
+        const int at = __builtin_ctz(bits);
+        const int32_t cell = leaf->id[at];
+        const bool face = search->features->flags[cell] & SINEW_IS_FACE;
+        if (sinew_may_touch(search->features, s->node->object[slot], leaf->object[at]) &&
+            ((face && g.near >> at & 1) || near_face(search, s->node->id[slot], cell)))
+            put_found(s, slot, search->rank[cell]);
     }
 }
 
-/* Features of the node against those of a node of level 0 of a target, whose box is given. */
-static void visit_leaf(search_node *s, const sinew_box_node *leaf, const search_box *box)
+static inline void try_edges(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
+                             const sinew_box_shape *shape)
 {
-    const uint32_t theirs = boxes_that_meet(leaf, &s->box);
+    const glance g = glance_edges(s->shape, slot, shape);
+    for (bits &= ~g.far; bits; bits &= bits - 1) {
+        const int at = __builtin_ctz(bits);
+        if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
+            (g.near >> at & 1 || near_edges(s->search, s->node->id[slot], leaf->id[at])))
+            put_found(s, slot, leaf->id[at]);
+    }
+}
+
+static inline void try_crossings(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf)
+{
+    for (; bits; bits &= bits - 1) {
+        const int at = __builtin_ctz(bits);
+        if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
+            sinew_cells_cross(s->search->features, s->search->x, s->node->id[slot], leaf->id[at]))
+            put_found(s, slot, leaf->id[at]);
+    }
+}
+
+/* Places of a leaf whose boxes meet that of the node's feature in place `slot`, that may be its partners by their
+ * number and share no vertex with it. */
+static inline uint32_t partners_of(const search_node *s, int slot, const sinew_box_node *leaf,
+                                   const sinew_box_shape *shape)
+{
+    const sinew_search_kind kind = s->search->kind;
+    const search_box own = box_at(s->node, slot);
+    const uint32_t bits = boxes_that_meet(leaf, &own);
+    if (kind == SINEW_SEARCH_FACES)
+        return bits & ~glance_sharing(s->shape, slot, 1, shape, 3);
+    const int width = kind == SINEW_SEARCH_EDGES ? 2 : 3;
+    return bits & glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, width, shape, width);
+}
+
+/* Features of the node against those of a node of level 0 of a target, whose box is given. */
+static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box)
+{
     for (uint32_t ours = boxes_that_meet(s->node, box); ours; ours &= ours - 1) {
         const int slot = __builtin_ctz(ours);
-        const search_box own = box_at(s->node, slot);
-        for (uint32_t bits = theirs & boxes_that_meet(leaf, &own); bits; bits &= bits - 1)
-            try_pair(s, slot, leaf->id[__builtin_ctz(bits)]);
+        const uint32_t bits = partners_of(s, slot, leaf, shape);
+        if (!bits)
+            continue;
+        if (s->search->kind == SINEW_SEARCH_EDGES)
+            try_edges(s, slot, bits, leaf, shape);
+        else if (s->search->kind == SINEW_SEARCH_FACES)
+            try_faces(s, slot, bits, leaf, shape);
+        else
+            try_crossings(s, slot, bits, leaf);
     }
 }
 
@@ -103,7 +147,7 @@ static void visit_target(search_node *s, const sinew_boxes *target)
                 continue;
             if (level == 1) {
                 const search_box box = box_at(node, slot);
-                visit_leaf(s, target->nodes[0] + child, &box);
+                visit_leaf(s, target->nodes[0] + child, target->shapes + child, &box);
             } else {
                 stack[top].level = level - 1;
                 stack[top++].index = child;
@@ -116,7 +160,14 @@ static void search_of_node(const sinew_search *search, int32_t node, uint32_t ro
 {
     const sinew_box_node *parent = search->own->nodes[1] + node / SINEW_BOXES_WIDE;
     const int slot = node % SINEW_BOXES_WIDE;
-    search_node s = {search, search->own->nodes[0] + node, row, box_at(parent, slot), -1, parent->object[slot], found};
+    search_node s = {.search = search,
+                     .node = search->own->nodes[0] + node,
+                     .shape = search->own->shapes + node,
+                     .row = row,
+                     .box = box_at(parent, slot),
+                     .lowest = -1,
+                     .object = parent->object[slot],
+                     .found = found};
     if (search->kind != SINEW_SEARCH_FACES) {
         s.lowest = INT32_MAX;
         for (int i = 0; i < SINEW_BOXES_WIDE; i++)
@@ -127,9 +178,13 @@ static void search_of_node(const sinew_search *search, int32_t node, uint32_t ro
         visit_target(&s, search->targets[t]);
 }
 
+void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], const sinew_real *x,
+                                              const double cores[4]);
+
 extern const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel);
 const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel) = {
     .name = LANE_NAME,
     .usable = lane_usable,
     .node = search_of_node,
+    .closest = SINEW_LANE_SYMBOL(sinew_closest_of_four),
 };

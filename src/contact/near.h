@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * near.h: whether two features are a pair: may touch, share no vertex, and are within each other's reach.
+ * near.h: whether two features are within each other's reach, to the last bit as the list of pairs has it.
  */
 #ifndef SINEW_NEAR_H
 #define SINEW_NEAR_H
@@ -57,8 +57,6 @@ static inline bool near_face(const sinew_search *s, int32_t v, int32_t cell)
 {
     const sinew_features *f = s->features;
     const int32_t *c = f->cells[cell];
-    if (v == c[0] || v == c[1] || v == c[2] || !sinew_may_touch(f, f->object[v], f->object[c[0]]))
-        return false;
     double p[3], x[3][3], second = 0;
     sinew_closest best;
     near_point(s->x, v, p);
@@ -77,9 +75,6 @@ static inline bool near_edges(const sinew_search *s, int32_t e, int32_t other)
 {
     const sinew_features *f = s->features;
     const int32_t *a = f->edges[e], *b = f->edges[other];
-    if (other <= e || a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] ||
-        !sinew_may_touch(f, f->object[a[0]], f->object[b[0]]))
-        return false;
     double p[2][3], q[2][3];
     sinew_closest best;
     for (int i = 0; i < 2; i++) {
@@ -90,19 +85,6 @@ static inline bool near_edges(const sinew_search *s, int32_t e, int32_t other)
     return near_enough(best.d2, near_cores(f, a[0], b[0]),
                        near_larger((double)s->reach[a[0]], (double)s->reach[a[1]]) +
                            near_larger((double)s->reach[b[0]], (double)s->reach[b[1]]));
-}
-
-static inline bool near_crossing(const sinew_search *s, int32_t cell, int32_t other)
-{
-    const sinew_features *f = s->features;
-    const int32_t *a = f->cells[cell], *b = f->cells[other];
-    if (other <= cell || !sinew_may_touch(f, f->object[a[0]], f->object[b[0]]))
-        return false;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            if (a[i] == b[j])
-                return false;
-    return sinew_cells_cross(f, s->x, cell, other);
 }
 
 #endif

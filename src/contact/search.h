@@ -13,6 +13,7 @@
 #define SINEW_SEARCH_H
 
 #include "contact/boxes.h"
+#include "contact/detect.h"
 
 typedef enum sinew_search_kind {
     SINEW_SEARCH_FACES = 0, /* vertices and cells; key: the cell's rank */
@@ -41,6 +42,8 @@ typedef struct sinew_search_kernel {
     bool (*usable)(void);
     /* Adds the findings of a node of level 0, rows from `row` on, unsorted. */
     void (*node)(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found);
+    /* The closest points of four pairs of one kind, whose faces have three corners, less the cores. */
+    void (*closest)(sinew_touch_pair *const pairs[4], const sinew_real *x, const double cores[4]);
 } sinew_search_kernel;
 
 const sinew_search_kernel *sinew_search_kernel_chosen(void);

@@ -10,21 +10,8 @@
 #include "mesh/sort.h"
 
 #define WEDGE     1e-3 /* cosine by which a direction may miss its feature's own wedge */
+#define OUT_PART  0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
 #define REST_PART 0.9  /* of their distance at rest that features of one body keep at most */
-
-/* Kinds of features, two of which make a key. */
-enum {
-    KEY_FACE = 0, /* vertex and cell */
-    KEY_SIDE,     /* vertex and edge */
-    KEY_CORNER,   /* vertex and vertex */
-    KEY_EDGES,
-    KEY_PLANE
-};
-
-static uint64_t make_key(int kind, int32_t a, int32_t b)
-{
-    return (uint64_t)kind << 60 | (uint64_t)(uint32_t)a << 30 | (uint64_t)(uint32_t)b;
-}
 
 static void read_point(const sinew_real *x, int32_t v, double p[3])
 {
@@ -99,11 +86,12 @@ static bool face_key(const sinew_features *f, const sinew_real *x, const sinew_t
             corners[count++] = p->v[a];
     }
     if (count == 1) {
-        *key = make_key(KEY_CORNER, p->v[0], corners[0]);
+        *key = sinew_touch_key(SINEW_TOUCH_CORNER, p->v[0], corners[0]);
         return owns_corner(f, x, corners[0], m);
     }
     const int32_t edge = count == 2 ? edge_between(f, p->second, corners[0], corners[1]) : -1;
-    *key = edge >= 0 ? make_key(KEY_SIDE, p->v[0], edge) : make_key(KEY_FACE, p->v[0], p->second);
+    *key = edge >= 0 ? sinew_touch_key(SINEW_TOUCH_SIDE, p->v[0], edge)
+                     : sinew_touch_key(SINEW_TOUCH_FACE, p->v[0], p->second);
     return edge < 0 || owns_side(f, x, edge, m);
 }
 
@@ -121,15 +109,15 @@ static bool edges_key(const sinew_features *f, const sinew_real *x, const sinew_
     const bool end_1 = (double)p->w[0] == 0 || (double)p->w[1] == 0;
     const bool end_2 = (double)p->w[2] == 0 || (double)p->w[3] == 0;
     const int32_t v1 = (double)p->w[0] == 0 ? p->v[1] : p->v[0], v2 = (double)p->w[2] == 0 ? p->v[3] : p->v[2];
-    *key = make_key(KEY_EDGES, p->first, p->second);
+    *key = sinew_touch_key(SINEW_TOUCH_EDGES, p->first, p->second);
     if (!end_1 && !end_2)
         return owns_side(f, x, p->first, back) && owns_side(f, x, p->second, m);
     if (end_1 && end_2) {
-        *key = v1 < v2 ? make_key(KEY_CORNER, v1, v2) : make_key(KEY_CORNER, v2, v1);
+        *key = v1 < v2 ? sinew_touch_key(SINEW_TOUCH_CORNER, v1, v2) : sinew_touch_key(SINEW_TOUCH_CORNER, v2, v1);
         return (is_lone(f, p->first) || is_lone(f, p->second)) && owns_corner(f, x, v1, back) &&
                owns_corner(f, x, v2, m);
     }
-    *key = end_1 ? make_key(KEY_SIDE, v1, p->second) : make_key(KEY_SIDE, v2, p->first);
+    *key = end_1 ? sinew_touch_key(SINEW_TOUCH_SIDE, v1, p->second) : sinew_touch_key(SINEW_TOUCH_SIDE, v2, p->first);
     if (!is_lone(f, end_1 ? p->second : p->first))
         return false;
     return end_1 ? owns_corner(f, x, v1, back) : owns_corner(f, x, v2, m);
@@ -138,8 +126,12 @@ static bool edges_key(const sinew_features *f, const sinew_real *x, const sinew_
 static bool pair_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, uint64_t *key)
 {
     const double m[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
+    if (p->inside) {
+        *key = sinew_touch_key(SINEW_TOUCH_FACE, p->v[0], p->second);
+        return true;
+    }
     if (p->kind == SINEW_PAIR_PLANE) {
-        *key = make_key(KEY_PLANE, p->v[0], p->second);
+        *key = sinew_touch_key(SINEW_TOUCH_PLANE, p->v[0], p->second);
         return true;
     }
     return p->kind == SINEW_PAIR_EDGES ? edges_key(f, x, p, m, key) : face_key(f, x, p, m, key);
@@ -185,6 +177,11 @@ static bool make_touch(const sinew_features *f, const sinew_touch_pair *p, const
     for (int c = 0; c < 3; c++)
         t->n[c] = (double)p->n[c];
     t->core = f->objects[a].core + f->objects[b].core;
+    if (p->inside) {
+        const double whole = t->offset;
+        t->offset = fmin(whole, (1 - OUT_PART) * t->distance + whole);
+        t->sunk = whole - t->offset;
+    }
     t->mu = sqrt(f->objects[a].friction * f->objects[b].friction);
     return true;
 }
@@ -246,7 +243,7 @@ static void inherit_one(sinew_touch *to, const sinew_touch *from)
 static bool party_of(const sinew_touch *t, uint64_t *party)
 {
     *party = sinew_pack(t->v[0], t->second);
-    return t->key >> 60 != KEY_EDGES;
+    return t->key >> 60 != SINEW_TOUCH_EDGES;
 }
 
 /* A contact that is no more, in [count] by party, for this one; its place, -1: there is none left. */

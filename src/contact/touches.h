@@ -20,6 +20,28 @@
 #include "contact/detect.h"
 #include "mesh/sort.h"
 
+/* Kinds of features, two of which make a key: the first feature, then the second. */
+typedef enum sinew_touch_kind {
+    SINEW_TOUCH_FACE = 0, /* vertex and cell */
+    SINEW_TOUCH_SIDE,     /* vertex and edge */
+    SINEW_TOUCH_CORNER,   /* vertex and vertex */
+    SINEW_TOUCH_EDGES,
+    SINEW_TOUCH_PLANE, /* vertex and object */
+    SINEW_TOUCH_KINDS
+} sinew_touch_kind;
+
+static inline uint64_t sinew_touch_key(sinew_touch_kind kind, int32_t a, int32_t b)
+{
+    return (uint64_t)kind << 60 | (uint64_t)(uint32_t)a << 30 | (uint64_t)(uint32_t)b;
+}
+
+static inline sinew_touch_kind sinew_touch_read_key(uint64_t key, int32_t *a, int32_t *b)
+{
+    *a = (int32_t)(key >> 30 & 0x3fffffff);
+    *b = (int32_t)(key & 0x3fffffff);
+    return (sinew_touch_kind)(key >> 60);
+}
+
 typedef struct sinew_touch {
     uint64_t key;
     int32_t v[4];          /* features' vertices */
@@ -29,6 +51,7 @@ typedef struct sinew_touch {
     double distance;       /* m, when it was detected, between cores */
     double offset;         /* m: r, cores not included */
     double core;           /* m: sum of both cores */
+    double sunk;           /* m: how much less than the whole offset this step asks for, of one that is inside */
     double mu;
     double lambda;             /* N: multiplier */
     double bears;              /* N: normal force as friction was last told */
@@ -36,7 +59,9 @@ typedef struct sinew_touch {
     double anchor[3];          /* m: where z would be without friction */
     double kn, kt;             /* N/m */
     double force, friction[3]; /* N: on the first, where the step ended */
+    double clearance;          /* m: where the step ended */
     bool old;                  /* bore a force when the step began */
+    bool heir;                 /* took over what one bore that is no more in the list */
 } sinew_touch;
 
 typedef struct sinew_touches {

@@ -47,27 +47,41 @@ static bool settled(const stopping *stop, const sinew_pcg_result *result)
     return result->decrease - stop->history[k - 1 - window] <= stop->part * result->decrease;
 }
 
+/* What is solved with. */
+typedef struct matrices {
+    sinew_linear_map A, P; /* the whole matrix, or, with w, what it is beside P^-1 */
+    sinew_real *w;         /* [count][4] P^-1 p; NULL: A is whole */
+} matrices;
+
+static void multiply(const sinew_pcg *pcg, const matrices *m)
+{
+    m->A.apply(m->A.context, pcg->p, pcg->Ap);
+    if (m->w)
+        sinew_add_scaled(pcg->Ap, 1, m->w, pcg->count, pcg->thread_count);
+}
+
 /* One iteration: x, r and p move on. False where the curvature along p is not positive. */
-static bool iterate(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, sinew_real *x, double *rz, double *decrease)
+static bool iterate(sinew_pcg *pcg, const matrices *m, sinew_real *x, double *rz, double *decrease)
 {
     const int32_t n = pcg->count, threads = pcg->thread_count;
-    A.apply(A.context, pcg->p, pcg->Ap);
+    multiply(pcg, m);
     const double curvature = sinew_dot(pcg->p, pcg->Ap, n, threads);
     if (!(curvature > 0))
         return false;
     const double alpha = *rz / curvature;
     sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);        /* x += alpha p */
     sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, n, threads); /* r -= alpha A p */
-    P.apply(P.context, pcg->r, pcg->z);
+    m->P.apply(m->P.context, pcg->r, pcg->z);
     const double next = sinew_dot(pcg->r, pcg->z, n, threads);
     sinew_combine(pcg->p, pcg->z, (sinew_real)(next / *rz), pcg->p, n, threads); /* p = z + beta p */
+    if (m->w)
+        sinew_combine(m->w, pcg->r, (sinew_real)(next / *rz), m->w, n, threads); /* P^-1 p = r + beta P^-1 p */
     *decrease += 0.5 * alpha * *rz;
     *rz = next;
     return true;
 }
 
-static sinew_pcg_result run(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b, sinew_real *x,
-                            const stopping *stop)
+static sinew_pcg_result run(sinew_pcg *pcg, const matrices *m, const sinew_real *b, sinew_real *x, const stopping *stop)
 {
     const int32_t n = pcg->count, threads = pcg->thread_count;
     const size_t bytes = 4 * (size_t)n * sizeof *x;
@@ -77,12 +91,12 @@ static sinew_pcg_result run(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map
     memcpy(pcg->r, b, bytes);
     if (!(target > 0))
         return result;
-    P.apply(P.context, pcg->r, pcg->z); /* z = P r */
+    m->P.apply(m->P.context, pcg->r, pcg->z); /* z = P r */
     memcpy(pcg->p, pcg->z, bytes);
     double rz = sinew_dot(pcg->r, pcg->z, n, threads);
     result.residual = 1;
     while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.settled) {
-        if (!iterate(pcg, A, P, x, &rz, &result.decrease)) {
+        if (!iterate(pcg, m, x, &rz, &result.decrease)) {
             /* Nothing gathered yet: the preconditioned gradient is the best direction there is. */
             if (result.iterations == 0)
                 memcpy(x, pcg->p, bytes);
@@ -101,7 +115,14 @@ static sinew_pcg_result run(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations)
 {
-    return run(pcg, A, P, b, x, &(stopping){.tolerance = tolerance, .iterations = iterations});
+    return run(pcg, &(matrices){.A = A, .P = P}, b, x, &(stopping){.tolerance = tolerance, .iterations = iterations});
+}
+
+sinew_pcg_result sinew_pcg_solve_beside(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
+                                        sinew_real *x, double tolerance, int32_t iterations)
+{
+    return run(pcg, &(matrices){.A = C, .P = P, .w = b}, b, x,
+               &(stopping){.tolerance = tolerance, .iterations = iterations});
 }
 
 sinew_pcg_result sinew_pcg_settle(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
@@ -113,7 +134,8 @@ sinew_pcg_result sinew_pcg_settle(sinew_pcg *pcg, sinew_linear_map A, sinew_line
      */
     const double floor = sizeof(sinew_real) == 4 ? 1e-6 : 1e-14;
     sinew_pcg_result result =
-        run(pcg, A, P, b, x, &(stopping){.tolerance = floor, .part = part, .iterations = most, .history = history});
+        run(pcg, &(matrices){.A = A, .P = P}, b, x,
+            &(stopping){.tolerance = floor, .part = part, .iterations = most, .history = history});
     result.settled = result.settled || result.residual <= floor;
     return result;
 }

@@ -39,8 +39,12 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
 /* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done; P is about A^-1. */
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations);
-/* The same until the decrease has settled: the last third of the iterations, and at least SINEW_PCG_WINDOW of them,
- * added less than `part` of it. At most SINEW_PCG_SETTLE_MOST iterations. */
+/* The same for (P^-1 + C) x = b, without products with P^-1: directions are sums of P r, so that P^-1 times them is
+ * known. b is used up. */
+sinew_pcg_result sinew_pcg_solve_beside(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
+                                        sinew_real *x, double tolerance, int32_t iterations);
+/* sinew_pcg_solve until the decrease has settled: the last third of the iterations, and at least SINEW_PCG_WINDOW of
+ * them, added less than `part` of it. At most SINEW_PCG_SETTLE_MOST iterations. */
 #define SINEW_PCG_WINDOW      8
 #define SINEW_PCG_SETTLE_MOST 1024
 sinew_pcg_result sinew_pcg_settle(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,

@@ -44,7 +44,8 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
 static void join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q, int32_t *piece)
 {
     for (int32_t t = first; t < last; t++)
-        join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
+        if (!o->tasks[t].batch->ops->contact)
+            join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
     for (int32_t i = 0; i < o->particle_count; i++)
         piece[i] = sinew_find_root(piece, i);
 }

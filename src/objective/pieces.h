@@ -11,7 +11,8 @@
 int32_t sinew_find_root(int32_t *parent, int32_t i);
 
 /* piece[i] [particle_count] = the lowest particle of i's piece. An element joins its vertices; those that its second
- * derivatives at q leave out (weight zero, stiffness zero) it does not. The objective must be built. */
+ * derivatives at q leave out (weight zero, stiffness zero) it does not, and contacts do not either: what touches parts
+ * again. The objective must be built. */
 void sinew_objective_pieces(const sinew_objective *objective, const sinew_real *q, int32_t *piece);
 /* The same in two parts: pieces of the fixed elements alone, and from them those of all elements, at a cost in
  * proportion to the transient ones and the particles. */

@@ -26,7 +26,7 @@ bool sinew_beside_reserve(sinew_beside *b, const sinew_objective *o)
         const sinew_task *task = &o->tasks[t];
         const size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
         const size_t numbers =
-            lanes * (size_t)task->batch->ops->tangent_count + SINEW_POINT * (size_t)task->chunk->slot_count;
+            lanes * (size_t)task->batch->ops->tangent_count + 2 * SINEW_POINT * (size_t)task->chunk->slot_count;
         if (!is_contact(task))
             continue;
         elements += lanes;
@@ -58,13 +58,21 @@ static void take_row(sinew_beside *b, const sinew_objective *o, const sinew_task
     b->count += moves && holds;
 }
 
-static void linearise_task(sinew_beside *b, const sinew_objective *o, const sinew_task *task, const sinew_real *q)
+/* The places of a task's points at q, in the work space behind its tangents. */
+static sinew_real *gather(const sinew_beside *b, const sinew_task *task, const sinew_real *q)
 {
-    const size_t W = (size_t)task->batch->width, lanes = (size_t)task->chunk->group_count * W;
+    const size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     sinew_real *x = b->tangent + lanes * (size_t)task->batch->ops->tangent_count;
     for (int32_t i = 0; i < task->chunk->slot_count; i++)
         memcpy(x + SINEW_POINT * (size_t)i,
                q + SINEW_POINT * (size_t)task->batch->particle[task->chunk->first_slot + i], SINEW_POINT * sizeof *x);
+    return x;
+}
+
+static void linearise_task(sinew_beside *b, const sinew_objective *o, const sinew_task *task, const sinew_real *q)
+{
+    const size_t W = (size_t)task->batch->width, lanes = (size_t)task->chunk->group_count * W;
+    const sinew_real *x = gather(b, task, q);
     const sinew_kernel kernel = {
         .groups = sinew_batch_groups(task->batch, task->chunk), .x = x, .tangent = b->tangent, .project = true};
     task->batch->ops->linearise(&kernel);
@@ -80,6 +88,44 @@ void sinew_beside_linearise(sinew_beside *b, const sinew_objective *o, const sin
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         if (is_contact(&o->tasks[t]))
             linearise_task(b, o, &o->tasks[t], q);
+}
+
+static double take_away_task(const sinew_beside *b, const sinew_objective *o, const sinew_task *task,
+                             const sinew_real *q, sinew_real *gradient)
+{
+    const size_t count = (size_t)task->chunk->slot_count;
+    sinew_real *x = gather(b, task, q), *g = x + SINEW_POINT * count;
+    memset(g, 0, SINEW_POINT * count * sizeof *g);
+    const sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk), .x = x, .g = g};
+    const double value = task->batch->ops->gradient(&kernel);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t particle = task->batch->particle[(size_t)task->chunk->first_slot + i];
+        for (size_t c = 0; !o->pinned[particle] && c < 3; c++)
+            gradient[SINEW_POINT * (size_t)particle + c] -= g[SINEW_POINT * i + c];
+    }
+    return value;
+}
+
+double sinew_beside_take_away(const sinew_beside *b, const sinew_objective *o, const sinew_real *q,
+                              sinew_real *gradient)
+{
+    double sum = 0;
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
+        if (is_contact(&o->tasks[t]))
+            sum += take_away_task(b, o, &o->tasks[t], q, gradient);
+    return sum;
+}
+
+double sinew_beside_value(const sinew_beside *b, const sinew_objective *o, const sinew_real *q)
+{
+    double sum = 0;
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        if (is_contact(task))
+            sum += task->batch->ops->value(
+                &(sinew_kernel){.groups = sinew_batch_groups(task->batch, task->chunk), .x = gather(b, task, q)});
+    }
+    return sum;
 }
 
 void sinew_beside_add(const sinew_beside *b, const sinew_real *x, sinew_real *Ax)

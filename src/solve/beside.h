@@ -23,7 +23,7 @@ typedef struct sinew_beside_row {
 typedef struct sinew_beside {
     int32_t count;
     sinew_beside_row *rows; /* [count] those with a K */
-    sinew_real *tangent;    /* of one chunk */
+    sinew_real *tangent;    /* of one chunk, with its points twice: places, forces */
     size_t row_room, tangent_room;
 } sinew_beside;
 
@@ -33,6 +33,11 @@ bool sinew_beside_any(const sinew_objective *objective);
 bool sinew_beside_reserve(sinew_beside *beside, const sinew_objective *objective);
 /* Takes K where q is. */
 void sinew_beside_linearise(sinew_beside *beside, const sinew_objective *objective, const sinew_real *q);
+/* J: of the contacts at q [particle_count][4] */
+double sinew_beside_value(const sinew_beside *beside, const sinew_objective *objective, const sinew_real *q);
+/* gradient [particle_count][4] -= that of the contacts at q, at the free particles. Returns their value. */
+double sinew_beside_take_away(const sinew_beside *beside, const sinew_objective *objective, const sinew_real *q,
+                              sinew_real *gradient);
 /* Ax += C x at the free particles; both [particle_count][4] */
 void sinew_beside_add(const sinew_beside *beside, const sinew_real *x, sinew_real *Ax);
 void sinew_beside_release(sinew_beside *beside, const sinew_objective *objective);

@@ -184,7 +184,8 @@ static void start_from(sinew_solve *s, bool inertia)
 
 void sinew_solve_start(sinew_solve *s, int start)
 {
-    const bool inertia = start == 0;
+    /* Contacts are found near where the step ends: it begins there. */
+    const bool inertia = start == 0 || s->first_guess;
     if (s->objective->quasistatic || s->resuming)
         return;
     if (inertia)
@@ -372,6 +373,22 @@ static void guard(sinew_solve *s)
         resume(s, SINEW_RESUME_MOVED);
 }
 
+/* Where the guard has stopped some vertices of a body and not others, its first guess may be worse than where the step
+ * began. The path there is as free as the one that led away from it. */
+static void choose_start(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    if (!s->first_guess || !s->ops->needs_gradient || o->quasistatic)
+        return;
+    if (sinew_objective_value(o, s->q, NULL) <= sinew_objective_value(o, s->q_start, NULL))
+        return;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (!o->pinned[i])
+            memcpy(s->q + 4 * (size_t)i, s->q_start + 4 * (size_t)i, 4 * sizeof *s->q);
+    resume(s, SINEW_RESUME_MOVED);
+    guard(s);
+}
+
 /* Whether contacts are not what they were, so that it is worth going on. */
 static bool renew(sinew_solve *s, int32_t iteration, bool solved)
 {
@@ -429,6 +446,8 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     start(s);
     s->ops->begin(s);
     guard(s);
+    choose_start(s);
+    renew(s, 0, false);
     if (s->def.record == SINEW_RECORD_ITERATIONS)
         record(s, 0, began);
     *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};

@@ -13,9 +13,16 @@
 
 /* ---- The factor ------------------------------------------------------------------------------ */
 
+static void count_factorisation(const sinew_global *g)
+{
+    if (g->rule.factorisations)
+        ++*g->rule.factorisations;
+}
+
 /* Numbers of the factor anew, in its pattern. */
 static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
+    count_factorisation(g);
     sinew_global_matrix_sum(&g->matrix, o, g->scale, g->folded ? g->weights : NULL);
     return sinew_prefactor_refactor(g->factor, g->matrix.value, error);
 }
@@ -73,6 +80,7 @@ static sinew_status factorise(sinew_global *g, const sinew_objective *o, sinew_e
     sinew_real *places = sinew_assembly_places(d->pattern, o);
     if (!places)
         return sinew_fail_memory(error, "the elimination order");
+    count_factorisation(g);
     sinew_global_matrix_sum(&g->matrix, o, g->scale, NULL);
     g->factor = sinew_prefactor_create_kept(&o->allocator, &kernels, o->thread_count, g->free_count, d->column,
                                             d->pattern->row, d->value, places, &local);
@@ -189,12 +197,14 @@ static sinew_status create_anew(sinew_global *g, const sinew_objective *o, sinew
     const sinew_global_rule rule = g->rule;
     const double scale = g->scale;
     const bool off_known = g->off_known;
+    const int32_t solves = g->solves;
     sinew_global_destroy(g, o);
     sinew_status status = sinew_global_create(g, o, &rule, error);
     if (status != SINEW_OK)
         return status;
     g->scale = scale;
     g->off_known = off_known;
+    g->solves = solves;
     status = list_rows(g, o, error);
     return status == SINEW_OK ? settle(g, o, true, error) : status;
 }
@@ -266,31 +276,66 @@ static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_global *g = c->global;
     sinew_global_matrix_multiply(&g->matrix, c->objective, x, Ax);
     sinew_global_rows_add(&g->rows, g->folded ? g->rows.taken : 0, g->scale, x, Ax);
+}
+
+/* Ax = what solve_direct leaves out: contacts, and transient rows where they are left to the iteration. */
+static void multiply_beside(void *context, const sinew_real *x, sinew_real *Ax)
+{
+    const solve_context *c = context;
+    sinew_global *g = c->global;
+    memset(Ax, 0, 4 * (size_t)c->objective->particle_count * sizeof *Ax);
+    if (g->iterates)
+        sinew_global_rows_add(&g->rows, g->rows.taken, g->scale, x, Ax);
     sinew_beside_add(&g->beside, x, Ax);
 }
 
+enum {
+    ITERATIONS = 500
+};
 /* Iterations that take a step along the solution need two digits of it: with more they get no further. */
+#define STEP_DIGITS 1e-2
+
 static void solve_by_iteration(solve_context *c, const sinew_real *b, sinew_real *x)
 {
-    enum {
-        ITERATIONS = 500
-    };
     sinew_global *g = c->global;
     const size_t bytes = 4 * (size_t)c->objective->particle_count * sizeof *x;
     const double finest = sizeof(sinew_real) == 4 ? 10 * (double)FLT_EPSILON : 100 * DBL_EPSILON;
     memcpy(g->b, b, bytes);
     sinew_pcg_solve(&g->pcg, (sinew_linear_map){multiply, c}, (sinew_linear_map){solve_direct, c}, g->b, g->x,
-                    g->rule.position ? finest : 1e-2, ITERATIONS);
+                    g->rule.position ? finest : STEP_DIGITS, ITERATIONS);
+    memcpy(x, g->x, bytes);
+}
+
+void sinew_global_solve_factor(sinew_global *g, const sinew_objective *o, const sinew_real *b, sinew_real *x)
+{
+    solve_direct(&(solve_context){g, o}, b, x);
+}
+
+void sinew_global_solve_beside(sinew_global *g, const sinew_objective *o, sinew_linear_map H, const sinew_real *b,
+                               sinew_real *x)
+{
+    solve_context context = {g, o};
+    const size_t bytes = 4 * (size_t)o->particle_count * sizeof *x;
+    memcpy(g->b, b, bytes);
+    sinew_pcg_solve_beside(&g->pcg, (sinew_linear_map){multiply_beside, &context}, H, g->b, g->x, STEP_DIGITS,
+                           ITERATIONS);
     memcpy(x, g->x, bytes);
 }
 
 void sinew_global_solve(sinew_global *g, const sinew_objective *o, const sinew_real *b, sinew_real *x)
 {
     solve_context context = {g, o};
-    if (g->iterates || g->beside.count > 0)
+    if (g->beside.count > 0)
+        sinew_global_solve_beside(g, o, (sinew_linear_map){solve_direct, &context}, b, x);
+    else if (g->iterates)
         solve_by_iteration(&context, b, x);
     else
         solve_direct(&context, b, x);
+}
+
+void sinew_global_multiply(sinew_global *g, const sinew_objective *o, const sinew_real *x, sinew_real *Sx)
+{
+    multiply(&(solve_context){g, o}, x, Sx);
 }
 
 void sinew_global_linearise(sinew_global *g, const sinew_objective *o, const sinew_real *q)

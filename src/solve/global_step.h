@@ -32,9 +32,10 @@
 /* A solver's wishes for S. */
 typedef struct sinew_global_rule {
     sinew_weighing weighing;
-    bool rescaled; /* the scale changes during steps: L stays at hand in double */
-    bool beside;   /* contacts are beside the matrix, as their blocks are where the iterate is */
-    bool position; /* it solves for positions: pins are coupled, and solves go down to round-off */
+    bool rescaled;           /* the scale changes during steps: L stays at hand in double */
+    bool beside;             /* contacts are beside the matrix, as their blocks are where the iterate is */
+    int64_t *factorisations; /* counts them; may be NULL */
+    bool position;           /* it solves for positions: pins are coupled, and solves go down to round-off */
 } sinew_global_rule;
 
 typedef struct sinew_global {
@@ -52,7 +53,7 @@ typedef struct sinew_global {
     bool iterates;  /* transient rows are left to conjugate gradients */
     bool touches;   /* there are contacts beside it */
     sinew_beside beside;
-    int64_t solves; /* with the factor, since it was made */
+    int32_t solves; /* with the factor, in this step: who begins one clears it */
     sinew_global_rows rows;
     sinew_low_rank low_rank;
     sinew_pcg pcg;
@@ -77,6 +78,15 @@ bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective
 void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
+/* The same without contacts and transient rows that are left to conjugate gradients: one solve with the factor. */
+void sinew_global_solve_factor(sinew_global *global, const sinew_objective *objective, const sinew_real *b,
+                               sinew_real *x);
+/* x = (H^-1 + C)^-1 b where something touches, C the contacts' blocks, H a better S^-1 that is made with
+ * sinew_global_solve_factor. */
+void sinew_global_solve_beside(sinew_global *global, const sinew_objective *objective, sinew_linear_map H,
+                               const sinew_real *b, sinew_real *x);
+/* Sx = S x without contacts; x is zero at pins, Sx is; both [particle_count][4] */
+void sinew_global_multiply(sinew_global *global, const sinew_objective *objective, const sinew_real *x, sinew_real *Sx);
 /* b -= S q_pins */
 void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 

@@ -13,20 +13,25 @@
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
+/* Beside SINEW_COSTS_...: a contact is at the particle. */
+enum {
+    TOUCHES = 1 << 7
+};
+
 /* Costs of a chunk's particles, those of elements that are switched off left out. */
 static void add_costs(const sinew_task *task, uint8_t *costs)
 {
     const sinew_batch *batch = task->batch;
+    const uint8_t cost = (uint8_t)(batch->ops->contact ? TOUCHES : batch->ops->rigid_cost);
     const sinew_chunk *chunk = task->chunk;
     const int32_t *particle = batch->particle + chunk->first_slot;
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
     for (int32_t k = 0; batch->off_count == 0 && k < chunk->slot_count; k++)
-        costs[particle[k]] |= (uint8_t)batch->ops->rigid_cost;
+        costs[particle[k]] |= cost;
     for (size_t place = begin; batch->off_count > 0 && place < end; place++)
         for (size_t a = 0; batch->element[place] >= 0 && !batch->off[batch->element[place]] && a < n; a++)
-            costs[particle[batch->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT]] |=
-                (uint8_t)batch->ops->rigid_cost;
+            costs[particle[batch->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT]] |= cost;
 }
 
 /* Smaller weights may leave nothing of a second derivative. */
@@ -71,36 +76,63 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
         add_costs(&o->tasks[t], r->fixed_costs);
 }
 
+/* Adds the pieces without costs of translation that touch something, or nothing; place becomes where each begins. */
+static int32_t add_pieces(sinew_rigid *r, int32_t count, bool touching)
+{
+    for (int32_t i = 0; i < r->objective->particle_count; i++) {
+        const uint8_t cost = r->costs[i];
+        if (cost & SINEW_COSTS_TRANSLATION || ((cost & TOUCHES) != 0) != touching)
+            continue;
+        const int32_t size = r->place[i];
+        r->place[i] = r->first[count];
+        r->turns[count] = !(cost & SINEW_COSTS_ROTATION);
+        r->first[++count] = r->place[i] + size;
+    }
+    return count;
+}
+
 /* Fills first, particle and turns from the pieces and their costs, which are used up. */
 static void list_pieces(sinew_rigid *r)
 {
     const int32_t count = r->objective->particle_count, *root = r->piece;
     int32_t *place = r->place;
     uint8_t *costs = r->costs;
-    r->piece_count = r->first[0] = 0;
     memset(place, 0, (size_t)count * sizeof *place);
     for (int32_t i = 0; i < count; i++) {
         place[root[i]]++;
         costs[root[i]] |= costs[i];
     }
-    for (int32_t i = 0; i < count; i++) {
-        const int32_t size = place[i];
-        const bool is_free = size > 1 && !(costs[i] & SINEW_COSTS_TRANSLATION);
-        place[i] = is_free ? r->first[r->piece_count] : -1;
-        if (!is_free)
-            continue;
-        r->turns[r->piece_count] = !(costs[i] & SINEW_COSTS_ROTATION);
-        r->first[++r->piece_count] = place[i] + size;
-    }
-    for (int32_t i = 0, others = r->first[r->piece_count]; i < count; i++)
+    for (int32_t i = 0; i < count; i++)
+        costs[i] |= place[i] > 1 ? 0 : SINEW_COSTS_TRANSLATION;
+    r->first[0] = 0;
+    r->piece_count = add_pieces(r, 0, false);
+    r->touching_count = add_pieces(r, r->piece_count, true) - r->piece_count;
+    for (int32_t i = 0; i < count; i++)
+        place[i] = costs[i] & SINEW_COSTS_TRANSLATION ? -1 : place[i];
+    for (int32_t i = 0, others = r->first[r->piece_count + r->touching_count]; i < count; i++)
         r->particle[place[root[i]] >= 0 ? place[root[i]]++ : others++] = i;
 }
 
-void sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fixed)
+/* The contacts of the pieces that touch something. */
+static sinew_status list_touches(sinew_rigid *r, sinew_error *error)
+{
+    const sinew_objective *o = r->objective;
+    int32_t *body_of = r->place;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        body_of[i] = -1;
+    for (int32_t b = 0; b < r->touching_count; b++)
+        for (int32_t k = r->first[r->piece_count + b]; k < r->first[r->piece_count + b + 1]; k++)
+            body_of[r->particle[k]] = b;
+    return sinew_rigid_touches_list(&r->touches, o, r->touching_count, body_of)
+               ? SINEW_OK
+               : sinew_fail_memory(error, "the free pieces");
+}
+
+sinew_status sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fixed, sinew_error *error)
 {
     const sinew_objective *o = r->objective;
     if (o->quasistatic)
-        return;
+        return SINEW_OK;
     if (fixed)
         find_fixed(r, rest);
     memcpy(r->piece, r->fixed_piece, (size_t)o->particle_count * sizeof *r->piece);
@@ -109,6 +141,7 @@ void sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fixed)
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         add_costs(&o->tasks[t], r->costs);
     list_pieces(r);
+    return list_touches(r, error);
 }
 
 sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const sinew_real *rest, sinew_error *error)
@@ -130,14 +163,14 @@ sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const 
         sinew_rigid_destroy(r);
         return sinew_fail_memory(error, "the free pieces");
     }
-    sinew_rigid_refresh(r, rest, true);
-    return SINEW_OK;
+    return sinew_rigid_refresh(r, rest, true, error);
 }
 
 void sinew_rigid_destroy(sinew_rigid *r)
 {
     if (!r->objective)
         return;
+    sinew_rigid_touches_destroy(&r->touches, &r->objective->allocator);
     void *arrays[] = {r->first, r->particle, r->turns, r->fixed_piece, r->piece, r->place, r->fixed_costs, r->costs};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(&r->objective->allocator, arrays[k]);
@@ -206,17 +239,6 @@ static bool solve_turn(const double K[9], const double b[3], double w[3])
     return true;
 }
 
-/* R = the rotation by |w| about w, less the identity: what is added to a position is small and keeps its digits. */
-static void turn_less_one(const double w[3], double R[9])
-{
-    const double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], angle = sqrt(square);
-    const double s = angle > 1e-4 ? sin(angle) / angle : 1 - square / 6;
-    const double half = sin(angle / 2), t = angle > 1e-4 ? 2 * half * half / square : 0.5 - square / 24;
-    const double cross[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
-    for (int i = 0; i < 9; i++)
-        R[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
-}
-
 static double inner(const double a[9], const double b[9])
 {
     double sum = 0;
@@ -237,7 +259,7 @@ static void best_turn(const double A[9], double D[9])
     memset(D, 0, 9 * sizeof *D);
     if (!solve_turn(K, b, w))
         return;
-    turn_less_one(w, D);
+    sinew_turn_less_one(w, D);
     if (!(inner(D, A) > 0))
         memset(D, 0, 9 * sizeof *D);
 }
@@ -278,25 +300,67 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
     }
 }
 
-void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
+/* The sums of a piece, A about the centres; centre: of q, relative to the origin. */
+static void sum_up(const piece *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
+{
+    sinew_sum(add_places, p, p->count, SUM_COUNT, sums, threads);
+    for (int c = 0; c < 3; c++)
+        centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
+    for (int i = 0; i < 9; i++)
+        sums[SUM_A + i] -= sums[SUM_TARGET + i / 3] * centre[i % 3];
+}
+
+static void move_free(const sinew_rigid *r, sinew_real *q)
 {
     const int32_t threads = r->objective->thread_count;
     for (int32_t k = 0; k < r->piece_count; k++) {
         const piece p = piece_of(r, k, NULL, q);
         movement m = {.piece = &p, .q = q};
         double sums[SUM_COUNT], centre[3];
-        sinew_sum(add_places, &p, p.count, SUM_COUNT, sums, threads);
+        sum_up(&p, threads, sums, centre);
         for (int c = 0; c < 3; c++) {
-            centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
             m.middle[c] = (double)p.origin[c] + centre[c];
             m.shift[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
         }
-        for (int i = 0; i < 9; i++)
-            sums[SUM_A + i] -= sums[SUM_TARGET + i / 3] * centre[i % 3];
         if (p.turns)
             best_turn(sums + SUM_A, m.D);
         sinew_over_particles(threads, p.count, move_particles, &m);
     }
+}
+
+static void move_touching(const sinew_rigid *r, sinew_real *q)
+{
+    const int32_t threads = r->objective->thread_count;
+    sinew_rigid_body *bodies = r->touches.bodies;
+    for (int32_t k = 0; k < r->touching_count; k++) {
+        const piece p = piece_of(r, r->piece_count + k, NULL, q);
+        sinew_rigid_body *b = &bodies[k];
+        double sums[SUM_COUNT], centre[3];
+        sum_up(&p, threads, sums, centre);
+        b->turns = p.turns;
+        b->mass = sums[SUM_MASS];
+        memcpy(b->A, sums + SUM_A, sizeof b->A);
+        for (int c = 0; c < 3; c++) {
+            b->centre[c] = (double)p.origin[c] + centre[c];
+            b->to_target[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
+        }
+    }
+    sinew_rigid_touches_solve(&r->touches, q);
+    for (int32_t k = 0; k < r->touching_count; k++) {
+        const piece p = piece_of(r, r->piece_count + k, NULL, q);
+        movement m = {.piece = &p, .q = q};
+        memcpy(m.D, bodies[k].turn, sizeof m.D);
+        memcpy(m.middle, bodies[k].centre, sizeof m.middle);
+        memcpy(m.shift, bodies[k].shift, sizeof m.shift);
+        sinew_over_particles(threads, p.count, move_particles, &m);
+    }
+}
+
+void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
+{
+    move_free(r, q);
+    if (r->touching_count > 0)
+        move_touching(r, q);
 }
 
 /* ---- Velocities ------------------------------------------------------------------------------ */

@@ -10,24 +10,27 @@
  *
  * At the minimum the linear momentum of the piece changes by h times the forces on it and the angular momentum as at
  * the minimum of g. Methods that go from node to node leave just these long waves behind: to a node of a stiff body
- * inertia hardly matters.
+ * inertia hardly matters. Pieces that touch something minimise inertia and contact together (rigid_touch.h).
  */
 #ifndef SINEW_RIGID_H
 #define SINEW_RIGID_H
 
 #include "objective/objective.h"
+#include "solve/rigid_touch.h"
 
 typedef struct sinew_rigid {
     const sinew_objective *objective;
-    int32_t piece_count; /* free ones of more than one particle */
-    int32_t *first;      /* [piece_count + 1] into particle */
-    int32_t *particle;   /* [particle_count] of one piece after the other, ascending, then those that are not free */
-    uint8_t *turns;      /* [piece_count] 1: no energy of the piece is changed by a rotation */
+    int32_t piece_count;    /* free ones of more than one particle that touch nothing */
+    int32_t touching_count; /* those that are free but for contacts: they come after */
+    int32_t *first;         /* [piece_count + touching_count + 1] into particle */
+    int32_t *particle;      /* [particle_count] of one piece after the other, ascending, then those that are not free */
+    uint8_t *turns;         /* [piece_count + touching_count] 1: no energy of the piece is changed by a rotation */
     /* [particle_count] each: as far as the fixed energies go, and work space for those of all energies. */
     int32_t *fixed_piece, *piece, *place;
     uint64_t forms;               /* sum of form_version over the fixed tasks that fixed_piece is of */
     bool all_pull;                /* every fixed element had a weight then */
     uint8_t *fixed_costs, *costs; /* SINEW_COSTS_...: rigid motions that the energies at a particle do not leave free */
+    sinew_rigid_touches touches;
 } sinew_rigid;
 
 /* Allocates; the objective must be built and its pins set. rest: [particle_count][4]. A quasistatic world has no free
@@ -35,7 +38,7 @@ typedef struct sinew_rigid {
 sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objective, const sinew_real *rest,
                                 sinew_error *error);
 /* Finds the pieces again after transient elements have changed, or, with `fixed`, numbers or switches of fixed ones. */
-void sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed);
+sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
 void sinew_rigid_destroy(sinew_rigid *rigid); /* zeroed is fine */
 /* Moves the free pieces of q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);

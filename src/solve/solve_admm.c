@@ -15,6 +15,10 @@
  * how c is chosen when the user does not, and weight_rule.h for how it follows the iterations then. With a new c the
  * multipliers w^2 u stay what they are, and S is factorised anew in its old pattern.
  *
+ * Contacts are not split: the global step minimises over q with them in it (touch_step.h). As split elements they held
+ * what should slide, with weights that are isotropic and duals that begin at zero: a sliding box went 4 % of its way in
+ * 20 iterations, 29 % at best, and 99.9 % so.
+ *
  * Iterates need not have a finite energy: where an energy has a barrier, what is handed out is pulled back towards the
  * last iterate that had. Iterates that are no numbers any more begin again at q_n with a larger weight.
  */
@@ -27,6 +31,7 @@
 #include "solve/shared_parameters.h"
 #include "solve/solver.h"
 #include "solve/spectrum.h"
+#include "solve/touch_step.h"
 #include "solve/weight_rule.h"
 
 enum {
@@ -60,6 +65,7 @@ typedef struct admm {
     sinew_real *u;       /* [dual_count] */
     sinew_real *b;       /* [particle_count][4] */
     sinew_real *dq;      /* [particle_count][4] b itself where the weight is the user's */
+    sinew_touch_step touch;
 
     /* Where it is not: what follows the iterations. */
     bool automatic;
@@ -227,8 +233,11 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     if (!a->b || !a->dq || !lay_out(o, a, false))
         return sinew_fail_memory(error, "ADMM");
     weigh(s, 0, o->task_count);
-    const sinew_global_rule rule = {.weighing = a->weighing, .rescaled = a->automatic};
-    const sinew_status status = sinew_global_create(&a->global, o, &rule, error);
+    const sinew_global_rule rule = {
+        .weighing = a->weighing, .rescaled = a->automatic, .beside = true, .factorisations = &s->factorisations};
+    sinew_status status = sinew_global_create(&a->global, o, &rule, error);
+    if (status == SINEW_OK && !sinew_touch_step_reserve(&a->touch, &a->global, o))
+        status = sinew_fail_memory(error, "ADMM");
     return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
 }
 
@@ -246,7 +255,9 @@ static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *
             (changed & SINEW_CHANGED_SWITCHED && o->tasks[t].batch->switchable))
             weigh(s, t, t + 1);
     weigh(s, o->fixed_task_count, o->task_count);
-    return sinew_global_refresh(&a->global, o, changed, error);
+    const sinew_status status = sinew_global_refresh(&a->global, o, changed, error);
+    return status != SINEW_OK || sinew_touch_step_reserve(&a->touch, &a->global, o) ? status
+                                                                                    : sinew_fail_memory(error, "ADMM");
 }
 
 static void admm_release(sinew_solve *s)
@@ -256,6 +267,7 @@ static void admm_release(sinew_solve *s)
     if (!a)
         return;
     sinew_global_destroy(&a->global, o);
+    sinew_touch_step_release(&a->touch, o);
     void *arrays[] = {a->first_weight,
                       a->first_dual,
                       a->weights,
@@ -290,6 +302,7 @@ static void admm_begin(sinew_solve *s)
     if (a->automatic && sinew_weight_begin(&a->rule))
         set_factor(s, c_before);
     a->restarts = 0;
+    a->global.solves = 0;
     a->moved = false;
     sinew_solve_start(s, (int)s->def.parameters[START]);
     if (a->barrier) {
@@ -302,7 +315,8 @@ static void admm_resume(sinew_solve *s, uint32_t what)
 {
     admm *a = s->memory;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    (void)what;
+    if (a->automatic && what != 0)
+        sinew_weight_disturb(&a->rule);
     if (!a->barrier)
         return;
     memcpy(a->q, s->q, bytes);
@@ -338,6 +352,10 @@ static void local_step(void *context, int32_t task, sinew_reduced_kernel *kernel
     const sinew_task *of = &s->objective->tasks[task];
     kernel->weights = a->weights + a->first_weight[task];
     kernel->u = a->u + a->first_dual[task];
+    if (a->automatic)
+        a->task_moves[task] = 0;
+    if (of->batch->ops->contact && a->global.touches)
+        return;
     if (a->automatic)
         memcpy(a->u_before + a->first_dual[task], kernel->u,
                (size_t)of->chunk->group_count * (size_t)of->batch->width * 3 * (size_t)of->batch->ops->row_count *
@@ -411,12 +429,16 @@ static uint32_t admm_iterate(sinew_solve *s)
     sinew_real *q = iterate_of(s);
     sinew_objective_local(o, q, local_step, s, a->b);
     sinew_objective_add_inertia(o, 1, q, a->b);
-    sinew_global_solve(&a->global, o, a->b, a->dq);
+    if (a->global.touches)
+        sinew_touch_step_solve(&a->touch, &a->global, o, q, a->b, a->dq);
+    else
+        sinew_global_solve(&a->global, o, a->b, a->dq);
     sinew_add_scaled(q, 1, a->dq, o->particle_count, o->thread_count);
     s->gradient_known = false;
     a->moved = true;
     if (a->automatic)
         watch(s);
+    s->linear_iterations = a->global.solves;
     return 0;
 }
 

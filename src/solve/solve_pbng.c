@@ -195,11 +195,13 @@ static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error
 {
     const uint32_t fixed = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED;
     memory *m = s->memory;
+    sinew_status status = SINEW_OK;
     if (m->coarse && changed & (fixed | SINEW_CHANGED_TRANSIENT))
-        sinew_rigid_refresh(&m->rigid, s->q, changed & fixed);
-    if (!(changed & SINEW_CHANGED_TRANSIENT))
-        return SINEW_OK;
-    const sinew_status status = m->coarse == AGGREGATES ? sinew_coarse_refresh(&m->aggregates, error) : SINEW_OK;
+        status = sinew_rigid_refresh(&m->rigid, s->q, changed & fixed, error);
+    if (status != SINEW_OK || !(changed & SINEW_CHANGED_TRANSIENT))
+        return status;
+    if (m->coarse == AGGREGATES)
+        status = sinew_coarse_refresh(&m->aggregates, error);
     return status == SINEW_OK ? sinew_visits_refresh(&m->visits, error) : status;
 }
 
@@ -223,14 +225,17 @@ static void begin(sinew_solve *s)
     settle(s);
 }
 
-/* Contacts that changed make other groups, and what was extrapolated from is no guide any more. */
+/* Contacts that changed make other groups and other free pieces, and what was extrapolated from is no guide any more.
+ */
 static void pbng_resume(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
     if (what & (SINEW_RESUME_NUMBERS | SINEW_RESUME_ELEMENTS))
         sinew_visits_begin(&m->visits);
-    if (what & SINEW_RESUME_ELEMENTS)
-        m->streak = 0;
+    if (!(what & SINEW_RESUME_ELEMENTS))
+        return;
+    m->streak = 0;
+    s->v_end = m->rigid.piece_count > 0 ? m->v : NULL;
 }
 
 /* Takes the correction by aggregates, or a part of it, if the objective falls. */

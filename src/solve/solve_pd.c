@@ -118,7 +118,8 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "projective dynamics");
     p->position = s->def.parameters[FORM] == FORM_POSITION;
     p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
-    const sinew_global_rule rule = {.weighing = {1, 1, 1}, .beside = !p->position, .position = p->position};
+    const sinew_global_rule rule = {
+        .weighing = {1, 1, 1}, .factorisations = &s->factorisations, .beside = !p->position, .position = p->position};
     if (!p->b)
         return sinew_fail_memory(error, "projective dynamics");
     if (!has_copies(&s->def)) {
@@ -159,7 +160,8 @@ static void pd_release(sinew_solve *s)
 
 static void pd_begin(sinew_solve *s)
 {
-    const pd *p = s->memory;
+    pd *p = s->memory;
+    p->global.solves = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
     if (p->sets)
         sinew_sets_begin(p->sets);
@@ -195,10 +197,9 @@ static uint32_t iterate_touching(sinew_solve *s, pd *p)
     return sinew_line_search(s, p->b, p->trial, p->trial_gradient) > 0 ? 0 : SINEW_STEP_STALLED;
 }
 
-static uint32_t pd_iterate(sinew_solve *s)
+static uint32_t iterate(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;
-    pd *p = s->memory;
     if (!p->sets && p->global.touches)
         return iterate_touching(s, p);
     if (p->sets) {
@@ -214,6 +215,14 @@ static uint32_t pd_iterate(sinew_solve *s)
     }
     s->gradient_known = false;
     return 0;
+}
+
+static uint32_t pd_iterate(sinew_solve *s)
+{
+    pd *p = s->memory;
+    const uint32_t bits = iterate(s, p);
+    s->linear_iterations = p->global.solves;
+    return bits;
 }
 
 static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)

@@ -9,6 +9,10 @@
  * S = M/h^2 + sum w_j D_j^T D_j as in PD; where an energy is not a distance to a set, its weight is the stiffness of
  * the quadratic that fits the material best over an interval of stretches, thesis (4.64). Takes every energy that has
  * reduced coordinates; with no pairs and alpha = 1 an iteration is one of PD.
+ *
+ * Where something touches, pairs know the elastic part alone, and the blocks C of contacts where the iterate is
+ * (beside.h) come to it: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts stiffen and let go in one
+ * iteration, so pairs that have seen them mislead: with those a sliding box stayed 10 % behind.
  */
 #include <math.h>
 #include <string.h>
@@ -51,10 +55,14 @@ typedef struct qn {
     int32_t window, count, newest; /* pairs kept at most, kept now, place of the last */
     int search;
     sinew_global global;
+    bool old_known; /* old_q is where the last iteration of this step began, and old_gradient without contacts there */
     sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
+    sinew_real *old_q;                                     /* [particle_count][4]; NULL until something touches */
     sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
     double rho[WINDOW_MOST];
 } qn;
+
+typedef void global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
@@ -70,6 +78,13 @@ static sinew_status allocate_vectors(sinew_objective *o, qn *n, sinew_error *err
     return good ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
 }
 
+static sinew_status need_old(const sinew_objective *o, qn *n, sinew_error *error)
+{
+    if (n->global.touches && !n->old_q)
+        n->old_q = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *n->old_q);
+    return !n->global.touches || n->old_q ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
+}
+
 static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -80,15 +95,19 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
     n->search = (int)s->def.parameters[SEARCH];
     const sinew_global_rule rule = {
         .beside = true,
+        .factorisations = &s->factorisations,
         .weighing = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
-    const sinew_status status = allocate_vectors(o, n, error);
-    return status == SINEW_OK ? sinew_global_create(&n->global, o, &rule, error) : status;
+    sinew_status status = allocate_vectors(o, n, error);
+    if (status == SINEW_OK)
+        status = sinew_global_create(&n->global, o, &rule, error);
+    return status == SINEW_OK ? need_old(o, n, error) : status;
 }
 
 static sinew_status qn_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     qn *n = s->memory;
-    return sinew_global_refresh(&n->global, s->objective, changed, error);
+    const sinew_status status = sinew_global_refresh(&n->global, s->objective, changed, error);
+    return status == SINEW_OK ? need_old(s->objective, n, error) : status;
 }
 
 static void qn_release(sinew_solve *s)
@@ -98,7 +117,7 @@ static void qn_release(sinew_solve *s)
     if (!n)
         return;
     sinew_global_destroy(&n->global, o);
-    void *arrays[] = {n->d, n->trial, n->trial_gradient, n->old_gradient, n->pairs, n};
+    void *arrays[] = {n->d, n->trial, n->trial_gradient, n->old_gradient, n->old_q, n->pairs, n};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
     s->memory = NULL;
@@ -117,36 +136,46 @@ static double rho_of(const qn *n, int32_t age)
     return n->rho[(n->newest - age + n->window) % n->window];
 }
 
-/* d = -H grad g, thesis algorithm 7 */
-static void two_loops(sinew_solve *s, qn *n)
+/* d <- H d, thesis algorithm 7, with S^-1 in the middle. */
+static void two_loops(const sinew_solve *s, qn *n, global_solve *middle, sinew_real *d)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     double xi[WINDOW_MOST];
-    for (size_t i = 0; i < 4 * (size_t)count; i++)
-        n->d[i] = -s->gradient[i];
     for (int32_t age = 0; age < n->count; age++) {
-        xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), n->d, count, threads);
-        sinew_add_scaled(n->d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
+        xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
     }
-    sinew_global_solve(&n->global, s->objective, n->d, n->d);
+    middle(&n->global, s->objective, d, d);
     for (int32_t age = n->count - 1; age >= 0; age--) {
-        double eta = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 1), n->d, count, threads);
-        sinew_add_scaled(n->d, (sinew_real)(xi[age] - eta), pair_of(s, n, age, 0), count, threads);
+        double eta = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 1), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_of(s, n, age, 0), count, threads);
     }
 }
 
-/* Keeps s = q - q_old (alpha d) and y = gradient - old gradient when they show positive curvature. */
-static void remember(sinew_solve *s, qn *n, double alpha)
+/* z = H r without contacts */
+static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
+{
+    const sinew_solve *s = context;
+    memcpy(z, r, 4 * (size_t)s->objective->particle_count * sizeof *z);
+    two_loops(s, s->memory, sinew_global_solve_factor, z);
+}
+
+/* d = -H grad g; d = -(H^-1 + C)^-1 grad g where something touches */
+static void find_direction(sinew_solve *s, qn *n)
+{
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        n->d[i] = -s->gradient[i];
+    if (n->global.touches)
+        sinew_global_solve_beside(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
+    else
+        two_loops(s, n, sinew_global_solve, n->d);
+}
+
+/* Keeps the pair that has been written to a place if it shows positive curvature. */
+static void keep_pair(const sinew_solve *s, qn *n, int32_t place)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
-    if (n->window == 0)
-        return;
-    int32_t place = (n->newest + 1) % n->window;
-    sinew_real *step = n->pairs + 2 * (size_t)place * 4 * (size_t)count, *change = step + 4 * (size_t)count;
-    for (size_t i = 0; i < 4 * (size_t)count; i++) {
-        step[i] = (sinew_real)alpha * n->d[i];
-        change[i] = s->gradient[i] - n->old_gradient[i];
-    }
+    const sinew_real *step = n->pairs + 2 * (size_t)place * 4 * (size_t)count, *change = step + 4 * (size_t)count;
     double curvature = sinew_dot(step, change, count, threads);
     double size = sinew_norm(step, count, threads) * sinew_norm(change, count, threads);
     if (!(curvature > 1e-10 * size))
@@ -156,41 +185,95 @@ static void remember(sinew_solve *s, qn *n, double alpha)
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
 
+/* s = alpha d and y = gradient - old gradient */
+static void remember(const sinew_solve *s, qn *n, double alpha)
+{
+    const size_t size = 4 * (size_t)s->objective->particle_count;
+    if (n->window == 0)
+        return;
+    int32_t place = (n->newest + 1) % n->window;
+    sinew_real *step = n->pairs + 2 * (size_t)place * size, *change = step + size;
+    for (size_t i = 0; i < size; i++) {
+        step[i] = (sinew_real)alpha * n->d[i];
+        change[i] = s->gradient[i] - n->old_gradient[i];
+    }
+    keep_pair(s, n, place);
+}
+
+/* s = q - q_old and y, the change of the gradient without contacts, between two iterations while something touches:
+ * neither the guard nor new contacts spoil them. */
+static void remember_elastic(const sinew_solve *s, qn *n)
+{
+    const size_t size = 4 * (size_t)s->objective->particle_count;
+    sinew_real *elastic = n->trial_gradient;
+    if (n->window == 0 || n->global.iterates)
+        return;
+    memcpy(elastic, s->gradient, size * sizeof *elastic);
+    sinew_beside_take_away(&n->global.beside, s->objective, s->q, elastic);
+    if (n->old_known) {
+        const int32_t place = (n->newest + 1) % n->window;
+        sinew_real *step = n->pairs + 2 * (size_t)place * size, *change = step + size;
+        for (size_t i = 0; i < size; i++) {
+            step[i] = s->q[i] - n->old_q[i];
+            change[i] = elastic[i] - n->old_gradient[i];
+        }
+        keep_pair(s, n, place);
+    }
+    memcpy(n->old_q, s->q, size * sizeof *n->old_q);
+    memcpy(n->old_gradient, elastic, size * sizeof *elastic);
+    n->old_known = true;
+}
+
 /* ---- Iterate --------------------------------------------------------------------------------- */
 
 static void qn_begin(sinew_solve *s)
 {
     qn *n = s->memory;
     n->count = n->newest = 0;
+    n->old_known = false;
+    n->global.solves = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
 static double advance(sinew_solve *s, qn *n)
 {
     static sinew_search *const searches[] = {sinew_line_search, sinew_line_search_wolfe, sinew_full_step};
-    memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
     return searches[n->search](s, n->d, n->trial, n->trial_gradient);
+}
+
+static uint32_t iterate(sinew_solve *s, qn *n)
+{
+    sinew_solve_evaluate(s);
+    if (!isfinite(s->residual))
+        return SINEW_STEP_NOT_FINITE;
+    const bool touches = n->global.touches;
+    sinew_global_linearise(&n->global, s->objective, s->q);
+    if (touches)
+        remember_elastic(s, n);
+    else
+        memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
+    n->old_known = touches;
+    find_direction(s, n);
+    double alpha = advance(s, n);
+    if (alpha == 0 && n->count > 0) {
+        /* The past misleads: forget it and go by the constant matrix alone. */
+        n->count = 0;
+        find_direction(s, n);
+        alpha = advance(s, n);
+    }
+    if (alpha == 0)
+        return SINEW_STEP_STALLED;
+    if (!touches)
+        remember(s, n, alpha);
+    return 0;
 }
 
 static uint32_t qn_iterate(sinew_solve *s)
 {
     qn *n = s->memory;
-    sinew_solve_evaluate(s);
-    if (!isfinite(s->residual))
-        return SINEW_STEP_NOT_FINITE;
-    sinew_global_linearise(&n->global, s->objective, s->q);
-    two_loops(s, n);
-    double alpha = advance(s, n);
-    if (alpha == 0 && n->count > 0) {
-        /* The past misleads: forget it and go by the constant matrix alone. */
-        n->count = 0;
-        two_loops(s, n);
-        alpha = advance(s, n);
-    }
-    if (alpha == 0)
-        return SINEW_STEP_STALLED;
-    remember(s, n, alpha);
-    return 0;
+    const uint32_t bits = iterate(s, n);
+    s->linear_iterations = n->global.solves;
+    return bits;
 }
 
 static bool qn_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)

@@ -89,6 +89,11 @@ static bool leave_cycle(sinew_weight_rule *rule, double factor)
     return change(rule, factor);
 }
 
+void sinew_weight_disturb(sinew_weight_rule *rule)
+{
+    watch_anew(rule, SETTLING);
+}
+
 void sinew_weight_restart(sinew_weight_rule *rule)
 {
     sinew_weight_memory *m = &rule->memory;

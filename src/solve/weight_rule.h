@@ -50,6 +50,8 @@ void sinew_weight_start(sinew_weight_rule *rule, double c);
 /* Before a step and after each of its iterations: true when memory.c has changed, and S is to follow. */
 bool sinew_weight_begin(sinew_weight_rule *rule);
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio);
+/* What is minimised has changed between two iterations: sizes of before and after say nothing about the weight. */
+void sinew_weight_disturb(sinew_weight_rule *rule);
 /* After iterations that went nowhere: a larger c. */
 void sinew_weight_restart(sinew_weight_rule *rule);
 /* Whether a memory from outside can be gone on with. */

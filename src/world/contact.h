@@ -17,6 +17,32 @@
 #include "contact/touches.h"
 #include "world/world.h"
 
+/* What is remembered of a contact, by names that outlive features: objects by place and generation, features by the
+ * vertices of their mesh or collider. It is also how states hold it, so it has no gaps. */
+typedef struct sinew_touch_note {
+    int32_t kind;                     /* sinew_touch_kind */
+    int32_t place[2];                 /* of the first and the second object */
+    uint32_t generation[2];           /* likewise */
+    uint32_t colliders;               /* bit s: object s is a collider */
+    uint32_t sides;                   /* bit k: vertex k is the second object's */
+    int32_t vertices[5];              /* of the first feature, then of the second; last the contact's first vertex */
+    double lambda, bears, tangent[3]; /* as of sinew_touch */
+    double force;
+} sinew_touch_note;
+
+/* J: what contacts did in a step, for its balance. */
+typedef struct sinew_contact_deeds {
+    double normal, friction; /* work of the forces on particles, as the objective has them */
+    double rubbed, rebound;  /* what friction took from velocities after the step, and what bouncing gave */
+    double heat;             /* of friction */
+} sinew_contact_deeds;
+
+/* The surface of a closed collider as a tree. */
+typedef struct sinew_contact_tree {
+    struct sinew_tree *tree; /* NULL: not needed yet */
+    int32_t first_cell, triangle_count;
+} sinew_contact_tree;
+
 struct sinew_contact_work {
     sinew_contact_def def;
     sinew_contact_filter *filter;
@@ -27,7 +53,13 @@ struct sinew_contact_work {
     int64_t shape_version;
     sinew_features features;
     sinew_detector *detector;
-    double *edge; /* [object_count] m: mean length of edges */
+    double *edge;              /* [object_count] m: mean length of edges */
+    int32_t *number;           /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    sinew_contact_tree *trees; /* [object_count] of closed colliders, once something was near; NULL until then */
+    /* What contacts bore before surfaces were made anew, or in a loaded state, until the next step finds them. */
+    sinew_touch_note *notes;
+    int32_t note_count;
+    bool noted; /* notes stand for the list of contacts */
 
     /* The epoch at hand. */
     sinew_real *x, *wanted; /* [vertex_count][4] m: where vertices are, and where they would go */
@@ -39,8 +71,14 @@ struct sinew_contact_work {
     double *way;            /* [object_count] of work space: where colliders would come */
     double *part;           /* [object_count] how far each collider has come in this step, 0 .. 1 */
     sinew_touch_pairs pairs;
+    sinew_real *packed; /* [vertices of one collider][3] work space */
+    int32_t *bounded;   /* [moved_count] likewise: vertices within its bounds */
+    uint8_t *inside;    /* [moved_count] 1: inside it */
     sinew_guard guard;
-    uint8_t *cut;                  /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
+    uint8_t *cut;       /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
+    sinew_touch *past;  /* [past_count] that bore a force when the step began, by key */
+    sinew_touch *ended; /* [ended_count] of these that are no more, by key */
+    int32_t past_count, ended_count;
     sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
 
     /* Contacts as elements. */
@@ -57,25 +95,24 @@ struct sinew_contact_work {
 
     /* The step at hand. */
     sinew_contact_hooks hooks;
-    double time;          /* s: when it began */
-    double *blocks;       /* [particle_count][9] N/m of the fixed elements, where it began */
-    sinew_real *guess;    /* [particle_count][4] m: where solvers begin that begin with inertia */
-    sinew_real *v_before; /* [particle_count][4] m/s: velocities when the step began; until it has begun, when the last
-                             one did */
-    bool v_known;
+    double time;         /* s: when it began */
+    double *blocks;      /* [particle_count][9] N/m of the fixed elements, where it began */
+    sinew_real *guess;   /* [particle_count][4] m: where solvers begin that begin with inertia */
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    bool guarded; /* the first guess has been looked at */
     bool limited; /* a line search has noted who it cut */
     bool failed;  /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
+    sinew_contact_deeds deeds;
+    bool listed;          /* the list of contacts is that of the last step's end */
+    bool crossings_known; /* report.crossings are those of the positions as they are */
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
-        way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room,
-        v_room;
+        way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
+    size_t past_room, ended_room, number_room, note_room, packed_room, bounded_room, inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -88,6 +125,22 @@ void sinew_contact_place(const sinew_world *world, int32_t object, double part, 
 /* A collider that is a plane: a point of it and its normal, likewise. */
 void sinew_contact_plane(const sinew_world *world, int32_t object, double part, double point[3], double normal[3]);
 
+/* Contacts by lasting names (contact_state.c): keeps those of the list before features go, and finds them again among
+ * the features that there are. */
+bool sinew_contact_keep_notes(sinew_world *world);
+bool sinew_contact_use_notes(sinew_world *world);
+/* Room for velocities before the step, unknown at first; false without memory. */
+bool sinew_contact_need_v_before(sinew_world *world);
+/* Whether there is something to remember of a contact; its note. */
+bool sinew_contact_is_noted(const sinew_touch *touch);
+sinew_touch_note sinew_contact_note(const sinew_world *world, const sinew_touch *touch);
+
+/* One more pair behind the others, to be filled; NULL without memory. */
+sinew_touch_pair *sinew_contact_add_pair(sinew_world *world);
+/* Pairs of vertices that are inside closed colliders lead out of them (contact_inside.c). */
+sinew_status sinew_contact_lead_out(sinew_world *world, sinew_error *error);
+void sinew_contact_trees_release(sinew_contact_work *c);
+
 /* The body or collider of an object. */
 sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object);
 
@@ -96,6 +149,19 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error);
 /* A step that could not be made, or whose end is no number. */
 void sinew_contact_abandon(sinew_world *world);
 void sinew_contact_end(sinew_world *world, sinew_step_result *result);
+
+/* Contacts that began, stayed or ended (contact_events.c). Before the first epoch: who is old; false without memory. */
+bool sinew_contact_note_old(sinew_world *world);
+/* Clearances, and contacts that are no more, where the step ended: x [vertex_count][4]. */
+void sinew_contact_find_ended(sinew_world *world, const sinew_real *x);
+double sinew_contact_clearance(const sinew_world *world, const sinew_touch *touch, const sinew_real *x);
+/* The next contact that bears a force, or has ended, in the order of keys, from both counts at 0 on; NULL: no more. */
+const sinew_touch *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *touch, int32_t *ended);
+/* Refuses where there is no list of the last step. */
+sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);
+/* N: what contacts do to particles first .. first + count - 1, out [3 * count]. */
+sinew_status sinew_contact_particle_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *out,
+                                           sinew_error *error);
 
 /* Contacts as elements (contact_elements.c). Stiffness, anchors and friction of the contacts of this epoch. */
 sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);

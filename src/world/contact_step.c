@@ -26,7 +26,9 @@
 #define ROUND_SWEEPS   4
 #define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
 #define EPOCH_SWEEPS   5
-#define EPOCH_PATIENCE 3 /* times as many where few are held */
+#define EPOCH_PATIENCE 3   /* times as many where few are held */
+#define STALE          0.5 /* of the offset that sides may slide before contacts are found anew ... */
+#define STALE_EPOCHS   4   /* ... as long as there were fewer epochs */
 #define HALVINGS       20
 #define COLLIDER_TRIES 4 /* shorter ways that a collider asks for before it stays */
 
@@ -105,8 +107,23 @@ static void set_reach(const sinew_world *world)
     }
 }
 
+sinew_touch_pair *sinew_contact_add_pair(sinew_world *world)
+{
+    sinew_touch_pairs *pairs = &world->contact->pairs;
+    if ((size_t)(pairs->count + 1) * sizeof *pairs->list > pairs->room) {
+        const size_t more = (size_t)pairs->count + (size_t)pairs->count / 2 + 64;
+        sinew_touch_pair *list =
+            sinew_reallocate(&world->allocator, pairs->list, (size_t)pairs->count, more, sizeof *list);
+        if (!list)
+            return NULL;
+        pairs->list = list;
+        pairs->room = more * sizeof *list;
+    }
+    return &pairs->list[pairs->count++];
+}
+
 /* Vertices near a plane, as pairs behind the others. */
-static bool add_plane_pairs(const sinew_world *world, sinew_contact_work *c, int32_t o)
+static bool add_plane_pairs(sinew_world *world, sinew_contact_work *c, int32_t o)
 {
     const sinew_features *f = &c->features;
     double point[3], normal[3];
@@ -117,16 +134,9 @@ static bool add_plane_pairs(const sinew_world *world, sinew_contact_work *c, int
             distance += normal[i] * ((double)c->x[4 * (size_t)v + i] - point[i]);
         if (!sinew_may_touch(f, f->object[v], o) || distance > (double)c->reach[v] + f->objects[o].half * (1 + MARGIN))
             continue;
-        if ((size_t)(c->pairs.count + 1) * sizeof *c->pairs.list > c->pairs.room) {
-            const size_t more = (size_t)c->pairs.count + (size_t)c->pairs.count / 2 + 64;
-            sinew_touch_pair *list =
-                sinew_reallocate(&world->allocator, c->pairs.list, (size_t)c->pairs.count, more, sizeof *list);
-            if (!list)
-                return false;
-            c->pairs.list = list;
-            c->pairs.room = more * sizeof *list;
-        }
-        sinew_touch_pair *p = &c->pairs.list[c->pairs.count++];
+        sinew_touch_pair *p = sinew_contact_add_pair(world);
+        if (!p)
+            return false;
         *p = (sinew_touch_pair){.v = {v, v, v, v}, .first = v, .second = o, .w = {1}, .kind = SINEW_PAIR_PLANE};
         for (int i = 0; i < 3; i++)
             p->n[i] = (sinew_real)normal[i];
@@ -143,6 +153,8 @@ static sinew_status find_pairs(sinew_world *world, sinew_error *error)
     for (int32_t o = 0; status == SINEW_OK && o < c->features.object_count; o++)
         if (is_plane(&c->features.objects[o]) && !add_plane_pairs(world, c, o))
             status = sinew_fail_memory(error, "contacts");
+    if (status == SINEW_OK)
+        status = sinew_contact_lead_out(world, error);
     c->report.seconds += sinew_seconds() - began;
     c->report.pairs = c->pairs.count > c->report.pairs ? c->pairs.count : c->report.pairs;
     c->report.dropped += c->pairs.dropped;
@@ -240,6 +252,8 @@ static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *erro
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)
         return status;
+    for (int32_t v = 0; v < c->features.vertex_count; v++)
+        c->guard.fixed[v] = v >= c->features.moved_count || world->pinned[c->features.particle[v]];
     status = find_contacts(world, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(world, error);
@@ -319,7 +333,7 @@ static bool hold(sinew_world *world, sinew_real *q, bool late)
     for (int32_t v = 0; v < f->moved_count; v++) {
         const int32_t p = f->particle[v];
         sinew_real place[3];
-        const bool cut = c->guard.safe[4 * (size_t)v + 3] < 1;
+        const bool cut = c->guard.held[v];
         c->cut[v] = cut || (c->limited && c->cut[v]);
         c->cut_count += c->cut[v];
         sinew_guard_place(&c->guard, v, place);
@@ -350,29 +364,17 @@ static void limit_hook(void *context, sinew_real *trial)
     find_limits(world, c->way);
     for (int32_t v = 0; v < c->features.moved_count; v++) {
         const int32_t p = c->features.particle[v];
-        c->cut[v] = c->guard.safe[4 * (size_t)v + 3] < 1;
+        c->cut[v] = c->guard.held[v];
         if (c->cut[v] && !world->pinned[p])
             sinew_guard_place(&c->guard, v, trial + 4 * (size_t)p);
     }
     c->limited = true;
 }
 
-/* Where the step began nothing crosses. A first guess there may stay outside of balls that go along with their bodies:
- * what touches nothing keeps the bits that it has without contact. */
-static bool starts_where_it_was(const sinew_world *world, const sinew_solve *s)
-{
-    bool same = !world->contact->guarded;
-    for (int32_t i = 0; same && i < world->particle_count; i++)
-        same = world->pinned[i] || memcmp(s->q + 4 * (size_t)i, world->q + 4 * (size_t)i, 3 * sizeof *s->q) == 0;
-    return same;
-}
-
 static bool guard_hook(void *context, sinew_solve *s)
 {
     sinew_world *world = context;
-    const bool late = s->ops->guarded_late || starts_where_it_was(world, s);
-    world->contact->guarded = true;
-    return hold(world, s->q, late);
+    return hold(world, s->q, s->ops->guarded_late);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -444,6 +446,29 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
 
 /* ---- Further epochs -------------------------------------------------------------------------- */
 
+/* Whether some contact that bears a force is no longer where it was found: its sides have slid along each other, and
+ * its direction may be another by now. Planes have one direction. */
+static bool is_stale(const sinew_contact_work *c, const sinew_real *q)
+{
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_touch *t = &c->touches.list[c->touch_of[e]];
+        double u[3], slid[3] = {0, 0, 0}, along = 0, square = 0;
+        if (c->features.objects[t->second].vertex_count == 0 || !(sinew_contact_normal_force(c, e, q, u) > 0))
+            continue;
+        for (size_t i = 0; i < 3; i++) {
+            for (int a = 0; a < 4; a++)
+                slid[i] += (double)t->w[a] * ((double)c->guard.safe[4 * (size_t)t->v[a] + i] -
+                                              (double)c->guard.begun[4 * (size_t)t->v[a] + i]);
+            along += slid[i] * t->n[i];
+        }
+        for (int i = 0; i < 3; i++)
+            square += pow(slid[i] - along * t->n[i], 2);
+        if (square > STALE * STALE * t->offset * t->offset)
+            return true;
+    }
+    return false;
+}
+
 static bool collider_is_held(const sinew_contact_work *c)
 {
     for (int32_t o = 0; o < c->features.object_count; o++)
@@ -460,6 +485,9 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     const int32_t wait = (follows_gradient(&world->solve) ? EPOCH_NEWTON : EPOCH_SWEEPS) * (many ? 1 : EPOCH_PATIENCE);
     if (c->report.epochs >= c->def.epochs)
         return false;
+    if (c->report.epochs < STALE_EPOCHS && (iteration == 0 || iteration - c->epoch_began >= wait) &&
+        is_stale(c, world->solve.q))
+        return true;
     return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
 }
 
@@ -517,9 +545,10 @@ static void guess_start(sinew_world *world)
             const size_t at = 4 * (size_t)i + k;
             const double push = (double)world->f_ext[at] / (double)world->mass[i];
             square += push * push;
-            along += push * ((double)world->v[at] - (double)c->v_before[at]) / h;
+            along += push * ((double)world->v[at] - (double)world->v_before[at]) / h;
         }
-        const double part = !c->v_known || !touched ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
+        const bool known = touched && world->v_before[4 * (size_t)i + 3] > 0;
+        const double part = !known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)i + k;
             const double push = h * h * (double)world->f_ext[at] / (double)world->mass[i];
@@ -538,23 +567,20 @@ static double find_weight(const sinew_world *world)
     return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
 }
 
-static bool make_vectors(const sinew_world *world, sinew_contact_work *c)
+static bool make_vectors(sinew_world *world, sinew_contact_work *c)
 {
     const sinew_allocator *m = &world->allocator;
-    const size_t size = 4 * (size_t)world->particle_count, had = c->v_room;
-    const bool good =
-        sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
-        sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks) &&
-        sinew_make_room(m, &c->v_before, &c->v_room, size, sizeof *c->v_before);
-    c->v_known = c->v_known && had == c->v_room;
-    return good;
+    const size_t size = 4 * (size_t)world->particle_count;
+    return sinew_contact_need_v_before(world) &&
+           sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
+           sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks);
 }
 
-/* Before the first step all contacts are new ones. */
-static void note_old(sinew_contact_work *c)
+static void note_velocities(sinew_world *world)
 {
-    for (int32_t k = 0; k < c->touches.count; k++)
-        c->touches.list[k].old = c->touches.list[k].force > 0;
+    memcpy(world->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *world->v);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        world->v_before[4 * (size_t)i + 3] = 1;
 }
 
 sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
@@ -564,29 +590,29 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     sinew_status status = sinew_contact_surfaces(world, error);
     if (status != SINEW_OK)
         return status;
-    if (!make_vectors(world, c))
+    if (!make_vectors(world, c) || !sinew_contact_note_old(world))
         return sinew_fail_memory(error, "contacts");
-    const int32_t crossings = c->reported ? c->report.crossings : -1;
+    const int32_t crossings = c->crossings_known ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
-    c->reported = c->failed = c->guarded = false;
+    c->reported = c->crossings_known = c->failed = false;
     c->epoch_began = 0;
     c->last_update = -1;
     c->gate = GATE * find_weight(world);
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;
-    world->solve.first_guess = c->guess;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
-    note_old(c);
     guess_start(world);
-    memcpy(c->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *c->v_before);
-    c->v_known = true;
+    note_velocities(world);
     for (int32_t o = 0; o < c->features.object_count; o++)
         c->part[o] = 0;
     sinew_contact_gather(world, world->q, c->begun);
     memcpy(c->x, c->begun, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     if (crossings < 0)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
-    return make_epoch(world, true, error);
+    status = make_epoch(world, true, error);
+    /* What touches nothing begins as it would without contact. */
+    world->solve.first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
+    return status;
 }
 
 void sinew_contact_abandon(sinew_world *world)

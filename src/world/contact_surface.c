@@ -127,6 +127,7 @@ static sinew_status sketch_body(const sinew_world *world, int32_t place, sketch 
     const sinew_body_contact *own = &body->contact;
     s->objects[o] = (sinew_touch_object){.body = place,
                                          .collider = -1,
+                                         .generation = body->generation,
                                          .half = own_or(own->thickness, def->thickness) / 2,
                                          .friction = own_or(own->friction, def->friction),
                                          .restitution = own_or(own->restitution, def->restitution),
@@ -147,6 +148,7 @@ static void sketch_collider(const sinew_world *world, int32_t place, sketch *s, 
     const sinew_collider_record *r = &world->colliders[place];
     s->objects[o] = (sinew_touch_object){.body = -1,
                                          .collider = place,
+                                         .generation = r->generation,
                                          .vertex_count = r->vertex_count,
                                          .half = own_or(r->thickness, def->thickness) / 2,
                                          .core = r->core,
@@ -194,9 +196,13 @@ static bool may_touch(const sinew_world *world, const sinew_touch_object *a, con
 
 static void fill_features(const sinew_world *world, const sketch *s, sinew_features *f)
 {
+    int32_t *number = world->contact->number;
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_touch_object *object = &f->objects[o];
         sinew_real *rest = f->rest + 4 * (size_t)object->first_vertex;
+        for (int32_t v = 0; v < object->vertex_count; v++)
+            number[object->first_vertex + v] =
+                object->kinematic ? v : world->outside[s->particles[o][v]] - world->bodies[object->body].first;
         if (object->kinematic) {
             sinew_contact_place(world, o, 0, rest);
             continue;
@@ -247,6 +253,7 @@ static bool make_room(const sinew_world *world, sinew_contact_work *c)
            sinew_make_room(m, &c->begun, &c->begun_room, 4 * n, sizeof *c->begun) &&
            sinew_make_room(m, &c->kinematic, &c->kinematic_room, 4 * n, sizeof *c->kinematic) &&
            sinew_make_room(m, &c->reach, &c->reach_room, n, sizeof *c->reach) &&
+           sinew_make_room(m, &c->number, &c->number_room, n, sizeof *c->number) &&
            sinew_make_room(m, &c->delta, &c->delta_room, objects, sizeof *c->delta) &&
            sinew_make_room(m, &c->edge, &c->edge_room, objects, sizeof *c->edge) &&
            sinew_make_room(m, &c->way, &c->way_room, objects, sizeof *c->way) &&
@@ -280,6 +287,7 @@ static void measure_edges(sinew_contact_work *c)
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator)
 {
     (void)allocator;
+    sinew_contact_trees_release(c);
     sinew_detector_destroy(c->detector);
     c->detector = NULL;
     sinew_features_destroy(&c->features);
@@ -291,6 +299,9 @@ sinew_status sinew_contact_surfaces(sinew_world *world, sinew_error *error)
     sketch s = {0};
     if (!c->stale && c->shape_version == world->shape_version)
         return SINEW_OK;
+    if (!sinew_contact_keep_notes(world))
+        return sinew_fail_memory(error, "the surfaces that touch");
+    c->crossings_known = false;
     sinew_contact_surfaces_release(c, &world->allocator);
     sinew_status status = make_sketch(world, &s, error);
     if (status == SINEW_OK)
@@ -302,13 +313,13 @@ sinew_status sinew_contact_surfaces(sinew_world *world, sinew_error *error)
         measure_edges(c);
         status = sinew_detector_create(&c->detector, &c->features, world->objective.thread_count, error);
     }
+    if (status == SINEW_OK && !sinew_contact_use_notes(world))
+        status = sinew_fail_memory(error, "the surfaces that touch");
     sketch_release(&s, &world->allocator);
     if (status != SINEW_OK) {
         sinew_contact_surfaces_release(c, &world->allocator);
         return status;
     }
-    /* Features have other numbers now: what contacts bear is found anew. */
-    c->touches.count = c->before.count = 0;
     c->stale = false;
     c->shape_version = world->shape_version;
     return SINEW_OK;

@@ -83,6 +83,7 @@ void sinew_world_destroy(sinew_world *world)
         return;
     const sinew_allocator allocator = world->allocator;
     sinew_contact_release(world);
+    sinew_query_release(world);
     sinew_balance_release(world);
     sinew_damping_release(world);
     sinew_solve_release(&world->solve);
@@ -100,7 +101,8 @@ void sinew_world_destroy(sinew_world *world)
     void *arrays[] = {world->q,      world->v,          world->force,     world->rest,      world->q_tilde,
                       world->f_ext,  world->mass,       world->pinned,    world->inside,    world->outside,
                       world->bodies, world->energies,   world->pins,      world->batches,   world->note,
-                      world->loads,  world->load_force, world->signature, world->colliders, world};
+                      world->loads,  world->load_force, world->signature, world->colliders, world->v_before,
+                      world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
     sinew_tasks_use(&(sinew_task_system){0}); /* the program's own may go after its last world */

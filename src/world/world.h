@@ -108,13 +108,17 @@ struct sinew_world {
     sinew_real *q, *v, *force;                 /* force: the caller's, without gravity */
     sinew_real *rest;                          /* rest positions */
     sinew_real *q_tilde, *f_ext;               /* of the step at hand; f_ext: gravity included */
+    sinew_real *v_before; /* m/s: velocities when the last step with contact began, the fourth number 1 where they are
+                             known; NULL until there was one */
     sinew_real *mass;
     uint8_t *pinned;
     int32_t *outside; /* [particle_count] outside number of an inside one */
     int32_t *inside;  /* [number_count] and back; negative: SINEW_NUMBER_... */
     int32_t number_count, number_capacity;
-    int32_t hole_count;    /* of numbers that are free */
-    int64_t shape_version; /* goes up when particles or meshes change */
+    int32_t hole_count;       /* of numbers that are free */
+    int64_t shape_version;    /* goes up when particles or meshes change */
+    int64_t q_version;        /* goes up when positions change and particles do not */
+    int64_t collider_version; /* goes up when colliders come, go or are posed */
 
     int32_t body_count, body_capacity;
     sinew_body_record *bodies;
@@ -127,6 +131,7 @@ struct sinew_world {
     sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
+    struct sinew_query_work *query;     /* what questions about the world need (contact_query.c); NULL until asked */
     struct sinew_contact_work *contact; /* what contact needs (world_contact.c); NULL: nothing touches */
     int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all places below are taken */
 
@@ -287,6 +292,11 @@ void sinew_world_load(sinew_world *world, int64_t step);
 /* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (world_contact.c). */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
+void sinew_query_release(sinew_world *world);
+/* Positions were set from outside: what was counted where they were does not count. */
+void sinew_contact_moved(sinew_world *world);
+/* Takes contacts out of the objective until the next step, so that nothing is prepared with those of the last. */
+void sinew_contact_unlayer(sinew_world *world);
 bool sinew_contact_is_on(const sinew_world *world);
 /* Makes the layer of transient energies and contacts of the objective anew. */
 sinew_status sinew_world_layer(sinew_world *world, sinew_error *error);

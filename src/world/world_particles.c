@@ -15,14 +15,16 @@
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 enum {
-    POINT_ARRAYS = 6
+    POINT_ARRAYS = 7
 };
 
-static void point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
+/* Returns how many there are: the last one is for worlds with contact. */
+static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
 {
-    sinew_real **const all[POINT_ARRAYS] = {&world->q,    &world->v,       &world->force,
-                                            &world->rest, &world->q_tilde, &world->f_ext};
+    sinew_real **const all[POINT_ARRAYS] = {&world->q,       &world->v,     &world->force,   &world->rest,
+                                            &world->q_tilde, &world->f_ext, &world->v_before};
     memcpy(arrays, all, sizeof all);
+    return world->v_before ? POINT_ARRAYS : POINT_ARRAYS - 1;
 }
 
 /* One array, larger. */
@@ -52,9 +54,9 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
         return true;
     const int32_t needed = larger_capacity(used, count, world->particle_capacity);
     sinew_real **arrays[POINT_ARRAYS];
-    point_arrays(world, arrays);
+    const int array_count = point_arrays(world, arrays);
     bool good = true;
-    for (int a = 0; good && a < POINT_ARRAYS; a++)
+    for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
     if (world->load_force) /* made anew by every step, so it only has to be as long */
         good = good && grow_array(world, &world->load_force, used, needed, 4 * sizeof(sinew_real));
@@ -156,8 +158,8 @@ static void move_entries(sinew_world *world, int32_t from, int32_t to)
 {
     const size_t rest = (size_t)(world->particle_count - from), a = (size_t)from, b = (size_t)to;
     sinew_real **arrays[POINT_ARRAYS];
-    point_arrays(world, arrays);
-    for (int i = 0; i < POINT_ARRAYS; i++)
+    const int array_count = point_arrays(world, arrays);
+    for (int i = 0; i < array_count; i++)
         memmove(*arrays[i] + 4 * b, *arrays[i] + 4 * a, 4 * rest * sizeof(sinew_real));
     memmove(world->mass + b, world->mass + a, rest * sizeof *world->mass);
     memmove(world->pinned + b, world->pinned + a, rest);
@@ -176,8 +178,8 @@ void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count)
     move_entries(world, at, at + count);
     shift_numbers(world, at, count);
     sinew_real **arrays[POINT_ARRAYS];
-    point_arrays(world, arrays);
-    for (int i = 0; i < POINT_ARRAYS; i++)
+    const int array_count = point_arrays(world, arrays);
+    for (int i = 0; i < array_count; i++)
         memset(*arrays[i] + 4 * (size_t)at, 0, 4 * (size_t)count * sizeof(sinew_real));
     memset(world->pinned + at, 0, (size_t)count);
     world->particle_count += count;
@@ -211,8 +213,8 @@ void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, c
                              sinew_real *scratch)
 {
     sinew_real **arrays[POINT_ARRAYS];
-    point_arrays(world, arrays);
-    for (int i = 0; i < POINT_ARRAYS; i++)
+    const int array_count = point_arrays(world, arrays);
+    for (int i = 0; i < array_count; i++)
         permute_entries(*arrays[i] + 4 * (size_t)start, 4 * sizeof(sinew_real), count, from, scratch);
     permute_entries(world->mass + start, sizeof *world->mass, count, from, scratch);
     permute_entries(world->pinned + start, 1, count, from, scratch);
@@ -311,8 +313,10 @@ sinew_status sinew_world_get_positions(const sinew_world *world, int32_t first, 
 
 sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_t count, const sinew_real *q)
 {
-    return SINEW_ASSERT(sinew_world_has_range(world, first, count, q)) ? set_points(world, world->q, first, count, q)
-                                                                       : SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, q)))
+        return SINEW_ERROR_USAGE;
+    sinew_contact_moved(world);
+    return set_points(world, world->q, first, count, q);
 }
 
 sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first, int32_t count, sinew_real *v)

@@ -4,9 +4,9 @@
  * and a difference can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
  *
  * In: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies with
- * their parameters and elements, colliders, pins and motions; everything that decides the bits of the next step; and
- * skins, since caches that go on hold their vertices. Not in: the state itself, the number of threads, what is
- * recorded, how the gap is found. Long lists stand as their count and CRC-32.
+ * their parameters and elements, contact, colliders, pins and motions; everything that decides the bits of the next
+ * step; and skins, since caches that go on hold their vertices. Not in: the state itself, the number of threads, what
+ * is recorded, how the gap is found. Long lists stand as their count and CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/sections.h"
+#include "world/contact.h"
 #include "world/loads.h"
 #include "world/tear.h"
 
@@ -145,6 +146,47 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
     return digest;
 }
 
+/* Worlds without contact have the lines that they had before there was any. */
+static void put_contact(signature *s, const sinew_world *world)
+{
+    if (!sinew_contact_is_on(world))
+        return;
+    const sinew_contact_def *def = &world->contact->def;
+    snprintf(s->prefix, sizeof s->prefix, "contact.");
+    put_text(s, "mode", sinew_contact_mode_name(def->mode));
+    put_text(s, "self", def->self ? "true" : "false");
+    put_text(s, "guard", def->guard ? "true" : "false");
+    put_number(s, "thickness", (double)def->thickness);
+    put_number(s, "friction", (double)def->friction);
+    put_number(s, "restitution", (double)def->restitution);
+    put_number(s, "stiffness", (double)def->stiffness);
+    put_number(s, "penalty", (double)def->penalty);
+    put_number(s, "penalty_tangent", (double)def->penalty_tangent);
+    put_format(s, "rounds", "%" PRId32, def->rounds);
+    put_format(s, "epochs", "%" PRId32, def->epochs);
+    put_format(s, "pair_limit", "%" PRId64, def->pair_limit);
+    s->prefix[0] = '\0';
+}
+
+static void put_own_or(const signature *s, const char *name, sinew_real own)
+{
+    if (isnan(own))
+        put_text(s, name, "the world's");
+    else
+        put_number(s, name, (double)own);
+}
+
+static void put_body_contact(const signature *s, const sinew_body_contact *own)
+{
+    static const char *const surfaces[] = {"cage", "skin", "none"};
+    put_text(s, "contact.surface", surfaces[own->surface]);
+    put_own_or(s, "contact.thickness", own->thickness);
+    put_own_or(s, "contact.friction", own->friction);
+    put_own_or(s, "contact.restitution", own->restitution);
+    put_text(s, "contact.self", own->self ? "true" : "false");
+    put_format(s, "contact.group", "%08" PRIx32 ", mask %08" PRIx32, own->group, own->mask);
+}
+
 static void put_body(signature *s, const sinew_world *world, int32_t index)
 {
     const sinew_body_record *body = &world->bodies[index];
@@ -169,6 +211,8 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
         put_number(s, "damping", (double)body->damping);
     if (body->velocity_filter > 0)
         put_number(s, "velocity_filter", (double)body->velocity_filter);
+    if (sinew_contact_is_on(world))
+        put_body_contact(s, &body->contact);
     if (body->skin) {
         const size_t points = (size_t)sinew_skin_vertex_count(body->skin);
         const uint32_t digest = sinew_checksum(0, body->skin_vertices, 4 * points * sizeof *body->skin_vertices);
@@ -294,6 +338,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
     for (int32_t i = 0; i < world->energy_count; i++)
         put_energy(&s, world, i);
     put_loads(&s, world);
+    put_contact(&s, world);
     put_colliders(&s, world);
     snprintf(s.prefix, sizeof s.prefix, "pins.");
     for (int32_t i = 0; i < world->pin_count; i++) {
@@ -358,6 +403,8 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
         compare_line(&c, "loads.0", "not there");
     if (world->collider_count == 0 && saved_value(&c, "colliders.0", &length))
         compare_line(&c, "colliders.0", "not there");
+    if (!sinew_contact_is_on(world) && saved_value(&c, "contact.mode", &length))
+        compare_line(&c, "contact.mode", "not there");
     if (c.differences == 0)
         return SINEW_OK;
     if (c.differences == 1)

@@ -8,10 +8,11 @@
  *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
  *     PINS   the same, one a pin
  *     SOLV   char[16] name of the solver, then what it remembers from step to step; absent where it remembers nothing
+ *     TCHS, CVEL, COLL   what contact remembers (contact_state.c)
  *     GENS   uint32 number of places of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (world_signature.c), "name=value" lines
  *     NOTE   a text of the caller's own
- * All but the last three must be known to whoever reads them. Contact and friction get tags of their own. The index of
+ * All but the last three must be known to whoever reads them. The index of
  * a section is the place of its body, energy or pins. To load a state is to ask for a world of the same places and
  * sizes; to restore one asks for the same generation too and leaves alone what does not fit.
  */
@@ -19,9 +20,11 @@
 #include <string.h>
 
 #include "base/sections.h"
+#include "world/contact_state.h"
 #include "world/tear.h"
 
-static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE", "TEAR"};
+static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV",
+                                         "GENS", "SIGN", "NOTE", "TEAR", SINEW_CONTACT_TAGS};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
@@ -151,6 +154,7 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
         if (world->pins[i].count > 0)
             put_guide(&world->pins[i].guide, "PINS", i, writer);
     put_solver(world, writer);
+    sinew_contact_put_sections(world, writer);
     put_generations(world, writer);
     sinew_section_begin(writer, "SIGN", false, 0);
     sinew_world_signature(world, put_line, writer);
@@ -290,7 +294,8 @@ static sinew_status check_body(const sinew_world *world, int32_t index, sinew_se
         return sinew_fail(error, SINEW_ERROR_FORMAT,
                           "body %d has %zu particles there, %d in the world: build it the same way", (int)index,
                           size / (9 * sizeof(sinew_real)), (int)world->bodies[index].count);
-    return finite_reals(content, reals) ? SINEW_OK : fail_numbers(error, "body", index);
+    return finite_reals(content, reals) ? sinew_contact_check_body(index, reals / 9, reader, error)
+                                        : fail_numbers(error, "body", index);
 }
 
 static sinew_status check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
@@ -413,6 +418,7 @@ static void take_body(sinew_world *world, int32_t index, sinew_section_reader *r
     for (int a = 0; a < 3; a++)
         for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
             memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
+    sinew_contact_take_body(world, index, reader);
 }
 
 static void take_guide(sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader)
@@ -468,6 +474,7 @@ static void take_sections(sinew_world *world, sinew_section_reader *reader)
     for (int32_t i = 0; i < world->pin_count; i++)
         if (world->pins[i].count > 0)
             take_guide(&world->pins[i].guide, "PINS", i, reader);
+    sinew_contact_take_sections(world, true, reader);
 }
 
 /* A copy of the note's text; *note is NULL where there is none. */
@@ -505,6 +512,8 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
         status = check_bodies(world, &reader, error);
     if (status == SINEW_OK)
         status = check_guides(world, &reader, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_check_sections(world, true, &reader, error);
     if (status != SINEW_OK)
         return status;
     size_t note_size;
@@ -513,6 +522,8 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     status = copy_note(world, text, note_size, &note, error);
     if (status == SINEW_OK)
         status = take_tears(world, &reader, error);
+    if (status == SINEW_OK && !sinew_contact_make_take_room(world, &reader))
+        status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK)
         status = take_solver(world, &reader, error);
     if (status != SINEW_OK) {
@@ -641,10 +652,14 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
     sinew_restored counts[KINDS];
     bool whole = true;
     sinew_status status = open_saved(&saved, blob, size, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_check_sections(world, false, &saved.reader, error);
     for (int kind = 0; kind < KINDS && status == SINEW_OK; kind++) {
         status = restore_kind(world, &saved, kind, false, &counts[kind], error);
         whole = whole && status == SINEW_OK && counts[kind].kept == 0 && counts[kind].dropped == 0;
     }
+    if (status == SINEW_OK && !sinew_contact_make_take_room(world, &saved.reader))
+        status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK && whole)
         status = take_solver(world, &saved.reader, error);
     else if (status == SINEW_OK)
@@ -654,6 +669,7 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
     take_time(world, &saved.reader);
     for (int kind = 0; kind < KINDS; kind++)
         restore_kind(world, &saved, kind, true, &counts[kind], NULL);
+    sinew_contact_take_sections(world, false, &saved.reader);
     if (report)
         *report = (sinew_restore_report){counts[OF_BODIES], counts[OF_ENERGIES], counts[OF_PINS]};
     return SINEW_OK;

@@ -205,6 +205,8 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
     /* Whatever works on several threads prepares first, so this is the one place to say whose threads they are. */
     sinew_tasks_use(&world->def.tasks);
+    if (world->objective_changed | world->solver_changed)
+        sinew_contact_unlayer(world);
     sinew_status status = prepare_objective(world, error);
     if (status == SINEW_OK)
         status = sinew_loads_prepare(world, error);
@@ -228,6 +230,7 @@ static void accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
     }
     world->time += h;
     world->step_count++;
+    world->q_version++;
 }
 
 static uint32_t inversion_bit(sinew_world *world)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The referee tools/crossings is right about surfaces of which the answer is known, tells the same with and without its
-# search, reads all formats, and refuses damaged files. Usage: test_crossings.sh CROSSINGS SCRATCH [SINEW]
+# search, reads all formats, and refuses damaged files. Usage: test_referee.sh CROSSINGS SCRATCH [SINEW]
 set -euo pipefail
 crossings=$(realpath "$1")
 scratch=$2

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_contact_queries.c: rays, nearest places and boxes against brute force over all triangles and formulas, in worlds
+ * that deform, with and without contact; and the list of crossings.
+ */
+#include "contact_worlds.h"
+#include "random_cases.h"
+
+#ifdef SINEW_SINGLE
+#define CLOSE 2e-4
+#else
+#define CLOSE 1e-9
+#endif
+
+static double dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void minus3(const double a[3], const double b[3], double c[3])
+{
+    for (int k = 0; k < 3; k++)
+        c[k] = a[k] - b[k];
+}
+
+static void cross3(const double a[3], const double b[3], double c[3])
+{
+    for (int k = 0; k < 3; k++)
+        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/* ---- The world by hand ------------------------------------------------------------------------- */
+
+enum {
+    TRIANGLES_MOST = 4000
+};
+
+/* All triangles, and whose they are: bodies, then colliders. */
+typedef struct soup {
+    double x[TRIANGLES_MOST][3][3];
+    int party[TRIANGLES_MOST];
+    int count;
+} soup;
+
+static void add_soup(soup *s, const sinew_real *x, const int32_t *triangles, int32_t count, int party)
+{
+    for (int32_t t = 0; t < count; t++, s->count++) {
+        assert_true(s->count < TRIANGLES_MOST);
+        for (int a = 0; a < 3; a++)
+            for (int k = 0; k < 3; k++)
+                s->x[s->count][a][k] = (double)x[3 * triangles[3 * t + a] + k];
+        s->party[s->count] = party;
+    }
+}
+
+static void make_soup(const sinew_world *world, soup *s)
+{
+    s->count = 0;
+    sinew_surface surface = {0};
+    assert_int_equal(sinew_world_surface(world, &surface, NULL), SINEW_OK);
+    surface.triangles = make_array(3 * (size_t)surface.triangle_count, sizeof *surface.triangles);
+    surface.bodies = make_array((size_t)surface.triangle_count, sizeof *surface.bodies);
+    assert_int_equal(sinew_world_surface(world, &surface, NULL), SINEW_OK);
+    sinew_real *q = positions_of(world);
+    for (int32_t t = 0; t < surface.triangle_count; t++)
+        add_soup(s, q, surface.triangles + 3 * t, 1, surface.bodies[t].index);
+    free(q);
+    free(surface.triangles);
+    free(surface.bodies);
+    for (int32_t k = 0; k < sinew_world_collider_count(world); k++) {
+        const sinew_collider c = sinew_world_collider_at(world, k);
+        const sinew_shape_kind kind = sinew_collider_kind(world, c);
+        if (c.index < 0 || (kind != SINEW_SHAPE_BOX && kind != SINEW_SHAPE_CYLINDER))
+            continue;
+        int32_t vertices, triangles;
+        assert_int_equal(sinew_collider_surface(world, c, 1, &vertices, NULL, &triangles, NULL, NULL), SINEW_OK);
+        sinew_real *x = make_array(3 * (size_t)vertices, sizeof *x);
+        int32_t *corners = make_array(3 * (size_t)triangles, sizeof *corners);
+        assert_int_equal(sinew_collider_surface(world, c, 1, &vertices, x, &triangles, corners, NULL), SINEW_OK);
+        add_soup(s, x, corners, triangles, 1000 + k);
+        free(x);
+        free(corners);
+    }
+}
+
+/* Moeller and Trumbore; HUGE_VAL: none. */
+static double ray_triangle(double x[3][3], const double o[3], const double d[3])
+{
+    double e[3], f[3], p[3], t[3], q[3];
+    minus3(x[1], x[0], e);
+    minus3(x[2], x[0], f);
+    cross3(d, f, p);
+    const double det = dot3(e, p);
+    minus3(o, x[0], t);
+    cross3(t, e, q);
+    const double u = dot3(t, p) / det, v = dot3(d, q) / det, at = dot3(f, q) / det;
+    return det != 0 && u >= 0 && v >= 0 && u + v <= 1 && at >= 0 ? at : HUGE_VAL;
+}
+
+/* By descent over the triangle's corners, edges and face. */
+static double point_triangle(double x[3][3], const double p[3])
+{
+    double best = HUGE_VAL, n[3], e[2][3], from[3];
+    for (int a = 0; a < 3; a++) {
+        double edge[3], on[3];
+        minus3(x[(a + 1) % 3], x[a], edge);
+        minus3(p, x[a], from);
+        const double s = fmin(1, fmax(0, dot3(from, edge) / dot3(edge, edge)));
+        for (int k = 0; k < 3; k++)
+            on[k] = from[k] - s * edge[k];
+        best = fmin(best, sqrt(dot3(on, on)));
+    }
+    minus3(x[1], x[0], e[0]);
+    minus3(x[2], x[0], e[1]);
+    cross3(e[0], e[1], n);
+    const double size = sqrt(dot3(n, n));
+    for (int k = 0; k < 3; k++)
+        n[k] /= size;
+    minus3(p, x[0], from);
+    const double height = dot3(from, n);
+    bool within = true;
+    for (int a = 0; a < 3; a++) {
+        double edge[3], across[3], to[3];
+        minus3(x[(a + 1) % 3], x[a], edge);
+        cross3(n, edge, across);
+        minus3(p, x[a], to);
+        within = within && dot3(to, across) >= 0;
+    }
+    return within ? fmin(best, fabs(height)) : best;
+}
+
+/* ---- Worlds ------------------------------------------------------------------------------------ */
+
+/* Two boxes that fall, deformed, with colliders of all sorts around. */
+static sinew_world *make_scene(random_cases *r, bool contact, double *turn)
+{
+    sinew_world *world = make_touching_world(SINEW_SOLVER_PBNG, 1);
+    if (contact)
+        set_touch(world, 2e-3, 0.3);
+    for (int b = 0; b < 2; b++)
+        add_box(world, SINEW_SOLVER_PBNG, 2, 0.3,
+                (const double[]){random_between(r, -0.3, 0.3), 0.4 + 0.6 * b, random_between(r, -0.3, 0.3)}, 2e4);
+    sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
+    box.size[0] = box.size[2] = (sinew_real)0.4;
+    box.size[1] = (sinew_real)0.2;
+    for (int k = 0; k < 3; k++)
+        box.rotation[k] = (sinew_real)random_between(r, -1, 1);
+    box.position[0] = (sinew_real)0.9;
+    add_collider(world, &box);
+    sinew_collider_def ball = sinew_default_collider_def(SINEW_SHAPE_SPHERE);
+    ball.radius = (sinew_real)0.2;
+    ball.position[0] = (sinew_real)-0.9;
+    add_collider(world, &ball);
+    sinew_collider_def pill = sinew_default_collider_def(SINEW_SHAPE_CAPSULE);
+    pill.radius = (sinew_real)0.1;
+    pill.size[1] = (sinew_real)0.5;
+    pill.rotation[2] = (sinew_real)random_between(r, -2, 2);
+    *turn = (double)pill.rotation[2];
+    pill.position[2] = (sinew_real)0.9;
+    add_collider(world, &pill);
+    add_floor(world);
+    return world;
+}
+
+/* Distance of a point from a round collider's surface; 1: the ball, 2: the pill (its turn about z). */
+static double round_distance(const double p[3], int which, double turn)
+{
+    const double middle[2][3] = {{-0.9, 0, 0}, {0, 0, 0.9}};
+    double from[3];
+    minus3(p, middle[which - 1], from);
+    const double axis[3] = {-sin(turn), cos(turn), 0};
+    const double s = which == 2 ? fmin(0.25, fmax(-0.25, dot3(from, axis))) : 0;
+    for (int k = 0; k < 3; k++)
+        from[k] -= s * axis[k];
+    return sqrt(dot3(from, from)) - (which == 1 ? 0.2 : 0.1);
+}
+
+/* The first time that a ray is on a round collider, by bisection along it. */
+static double march(const double o[3], const double d[3], int which, double turn)
+{
+    double last = round_distance(o, which, turn);
+    for (int i = 1; i <= 4000; i++) {
+        const double t = 4.0 * i / 4000;
+        double p[3];
+        for (int k = 0; k < 3; k++)
+            p[k] = o[k] + t * d[k];
+        const double now = round_distance(p, which, turn);
+        if ((now > 0) != (last > 0)) {
+            double low = t - 4.0 / 4000, high = t;
+            for (int b = 0; b < 60; b++) {
+                const double half = (low + high) / 2;
+                for (int k = 0; k < 3; k++)
+                    p[k] = o[k] + half * d[k];
+                if ((round_distance(p, which, turn) > 0) == (last > 0))
+                    low = half;
+                else
+                    high = half;
+            }
+            return low;
+        }
+        last = now;
+    }
+    return HUGE_VAL;
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------- */
+
+static void check_rays(sinew_world *world, const soup *s, random_cases *r, double turn)
+{
+    for (int i = 0; i < 60; i++) {
+        double o[3], d[3];
+        sinew_real origin[3], direction[3];
+        for (int k = 0; k < 3; k++) {
+            origin[k] = (sinew_real)random_between(r, -1.5, 1.5);
+            direction[k] = (sinew_real)random_between(r, -1, 1);
+            o[k] = (double)origin[k];
+            d[k] = (double)direction[k];
+        }
+        double best = d[1] != 0 && -o[1] / d[1] >= 0 ? -o[1] / d[1] : HUGE_VAL;
+        for (int t = 0; t < s->count; t++)
+            best = fmin(best, ray_triangle((double(*)[3])s->x[t], o, d));
+        for (int which = 1; which < 3; which++)
+            best = fmin(best, march(o, d, which, turn));
+        best = best <= 3 ? best : HUGE_VAL;
+        sinew_world_hit hit;
+        const bool found = sinew_world_ray(world, origin, direction, 3, &hit, NULL);
+        if (found != isfinite(best) || (found && fabs((double)hit.t - best) > 20 * CLOSE))
+            fail_msg("ray %d: t is %g, by hand %g", i, found ? (double)hit.t : HUGE_VAL, best);
+        double n[3], size = 0;
+        for (int k = 0; found && k < 3; k++) {
+            n[k] = (double)hit.normal[k];
+            size += n[k] * n[k];
+            assert_true(fabs((double)hit.point[k] - o[k] - best * d[k]) < 50 * CLOSE);
+        }
+        if (found) {
+            assert_true(fabs(size - 1) < 10 * CLOSE);
+            assert_true(dot3(n, d) <= 10 * CLOSE);
+        }
+    }
+}
+
+static void check_nearest(sinew_world *world, const soup *s, random_cases *r, double turn)
+{
+    for (int i = 0; i < 60; i++) {
+        double p[3];
+        sinew_real point[3];
+        for (int k = 0; k < 3; k++) {
+            point[k] = (sinew_real)random_between(r, -1.5, 1.5);
+            p[k] = (double)point[k];
+        }
+        double best = fabs(p[1]);
+        for (int t = 0; t < s->count; t++)
+            best = fmin(best, point_triangle((double(*)[3])s->x[t], p));
+        for (int which = 1; which < 3; which++)
+            best = fmin(best, fabs(round_distance(p, which, turn)));
+        const double limit = random_between(r, 0.1, 1);
+        sinew_world_hit hit;
+        const bool found = sinew_world_nearest(world, point, (sinew_real)limit, &hit, NULL);
+        if (found != (best <= limit) || (found && fabs((double)hit.t - best) > CLOSE))
+            fail_msg("point %d: the distance is %g, by hand %g", i, found ? (double)hit.t : HUGE_VAL, best);
+        double to[3];
+        for (int k = 0; found && k < 3; k++)
+            to[k] = (double)hit.point[k] - p[k];
+        if (found)
+            assert_true(fabs(sqrt(dot3(to, to)) - best) < 10 * CLOSE);
+    }
+}
+
+static void check_boxes(sinew_world *world, const soup *s, random_cases *r)
+{
+    for (int i = 0; i < 30; i++) {
+        sinew_real low[3], high[3];
+        bool met[2000] = {false};
+        for (int k = 0; k < 3; k++) {
+            low[k] = (sinew_real)random_between(r, -1.2, 1.2);
+            high[k] = low[k] + (sinew_real)random_between(r, 0, 0.5);
+        }
+        for (int t = 0; t < s->count; t++) {
+            bool meets = true;
+            for (int k = 0; k < 3; k++)
+                meets = meets && fmin(s->x[t][0][k], fmin(s->x[t][1][k], s->x[t][2][k])) <= (double)high[k] &&
+                        fmax(s->x[t][0][k], fmax(s->x[t][1][k], s->x[t][2][k])) >= (double)low[k];
+            met[s->party[t]] = met[s->party[t]] || meets;
+        }
+        met[1003] = low[1] <= 0;
+        sinew_contact_party parties[16];
+        int32_t count = 0;
+        assert_int_equal(sinew_world_overlaps(world, low, high, 16, parties, &count, NULL), SINEW_OK);
+        for (int32_t k = 0; k < count; k++) {
+            const int party = parties[k].body.index >= 0 ? parties[k].body.index : 1000 + parties[k].collider.index;
+            if (party != 1001 && party != 1002 && !met[party])
+                fail_msg("box %d: %d is not in it", i, party);
+            met[party] = false;
+        }
+        for (int k = 0; k < 2000; k++)
+            if (met[k])
+                fail_msg("box %d: %d is in it and was not found", i, k);
+    }
+}
+
+static void against_brute_force(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("queries", 4, 100);
+    soup *s = make_array(1, sizeof *s);
+    for (int32_t i = 0; i < r.count; i++) {
+        double turn;
+        sinew_world *world = make_scene(&r, i % 2, &turn);
+        for (int round = 0; round < 3; round++) {
+            make_soup(world, s);
+            check_rays(world, s, &r, turn);
+            check_nearest(world, s, &r, turn);
+            check_boxes(world, s, &r);
+            for (int k = 0; k < 8; k++)
+                sinew_world_step(world, NULL);
+            if (round == 1)
+                assert_int_equal(sinew_world_remove_body(world, (sinew_body){0, 0}, NULL), SINEW_OK);
+        }
+        sinew_world_destroy(world);
+    }
+    free(s);
+}
+
+/* A triangle of a body is named by its particles, and its weights give the point. */
+static void hits_are_named(void **state)
+{
+    (void)state;
+    sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+    add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){3, 0, 0}, 1e5);
+    const sinew_body body = add_box(world, SINEW_SOLVER_NEWTON, 2, 0.2, (const double[]){0, 0, 0}, 1e5);
+    sinew_world_hit hit;
+    const sinew_real origin[3] = {(sinew_real)0.01, 2, (sinew_real)0.02}, down[3] = {0, -2, 0};
+    assert_true(sinew_world_ray(world, origin, down, INFINITY, &hit, NULL));
+    assert_int_equal(hit.party.body.index, body.index);
+    assert_int_equal(hit.party.collider.index, -1);
+    assert_true(fabs((double)hit.t - 0.95) < 1e-6 && (double)hit.normal[1] > 0.999);
+    double sum[3] = {0, 0, 0};
+    for (int a = 0; a < 3; a++) {
+        sinew_real x[3];
+        assert_int_equal(sinew_world_get_positions(world, hit.particles[a], 1, x), SINEW_OK);
+        for (int k = 0; k < 3; k++)
+            sum[k] += (double)hit.weights[a] * (double)x[k];
+    }
+    for (int k = 0; k < 3; k++)
+        assert_true(fabs(sum[k] - (double)hit.point[k]) < 1e-6);
+    sinew_error error = {0};
+    assert_false(sinew_world_ray(world, (const sinew_real[3]){NAN, 0, 0}, down, 1, &hit, &error));
+    assert_int_equal(error.status, SINEW_ERROR_DATA);
+    assert_false(sinew_world_nearest(world, origin, -1, &hit, &error));
+    assert_int_equal(error.status, SINEW_ERROR_DATA);
+    sinew_world_destroy(world);
+    world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+    assert_false(sinew_world_ray(world, origin, down, INFINITY, &hit, &error));
+    assert_int_equal(error.status, SINEW_OK);
+    assert_false(sinew_world_nearest(world, origin, INFINITY, &hit, &error));
+    sinew_world_destroy(world);
+}
+
+static void crossings_are_listed(void **state)
+{
+    (void)state;
+    sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+    sinew_error error = {0};
+    int32_t count;
+    assert_int_equal(sinew_world_crossings(world, 0, NULL, &count, &error), SINEW_ERROR_UNSUPPORTED);
+    set_touch(world, 2e-3, 0.3);
+    const sinew_body low = add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0, 0, 0}, 1e5);
+    const sinew_body high = add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0.05, 0.15, 0.03}, 1e5);
+    assert_int_equal(sinew_world_crossings(world, 0, NULL, &count, &error), SINEW_OK);
+    assert_true(count > 4);
+    sinew_crossing *list = make_array((size_t)count, sizeof *list);
+    const int32_t all = count;
+    assert_int_equal(sinew_world_crossings(world, 1, list, &count, &error), SINEW_ERROR_DATA);
+    assert_int_equal(sinew_world_crossings(world, all, list, &count, &error), SINEW_OK);
+    assert_int_equal(count, all);
+    for (int32_t k = 0; k < count; k++) {
+        assert_int_equal(list[k].a.body.index, low.index);
+        assert_int_equal(list[k].b.body.index, high.index);
+        for (int a = 0; a < 3; a++)
+            assert_true(list[k].particles_a[a] >= 0 && list[k].particles_a[a] < 8 && list[k].particles_b[a] >= 8);
+    }
+    sinew_contact_report report;
+    sinew_world_step(world, NULL);
+    assert_int_equal(sinew_world_contact_report(world, &report, &error), SINEW_OK);
+    assert_int_equal(report.crossings_before, all);
+    free(list);
+    sinew_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_brute_force),
+        cmocka_unit_test(hits_are_named),
+        cmocka_unit_test(crossings_are_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

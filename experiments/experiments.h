@@ -137,6 +137,7 @@ void experiment_rebound(const setting *s, outcome *o);
 void experiment_tower(const setting *s, outcome *o);
 void experiment_belt(const setting *s, outcome *o);
 void experiment_stick_slip(const setting *s, outcome *o);
+void experiment_hertz(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

@@ -137,6 +137,9 @@ void experiment_rebound(const setting *s, outcome *o);
 void experiment_tower(const setting *s, outcome *o);
 void experiment_belt(const setting *s, outcome *o);
 
+void experiment_two_blocks(const setting *s, outcome *o);
+void experiment_dropping(const setting *s, outcome *o);
+
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
 /* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */

@@ -48,6 +48,8 @@ static const experiment experiments[] = {
     {"pbng/two-blocks", "PBNG fig 13", "two blocks are driven against each other", experiment_two_blocks, false},
     {"pbng/dropping", "PBNG fig 14, tables 1, 3", "objects of simple shapes are dropped into a glass box",
      experiment_dropping, false},
+    {"pbng/dropping-cloth", "PBNG fig 16", "bodies on a cloth that is let go at one end", experiment_dropping_cloth,
+     false},
     {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
      experiment_balloons, false},
     {"thin/cantilever", "elastica", "a strip under its own weight on three meshes, three ways to bend",

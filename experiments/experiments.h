@@ -139,6 +139,7 @@ void experiment_belt(const setting *s, outcome *o);
 
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);
+void experiment_dropping_cloth(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

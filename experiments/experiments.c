@@ -24,6 +24,7 @@ static const experiment experiments[] = {
     {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},
     {"pd/strain-limit", "PD fig 6", "a curtain whose strain is limited", experiment_pd_strain_limit, false},
     {"pd/volume", "PD fig 7", "strain against volume weights on a solid", experiment_pd_volume, false},
+    {"pd/examples", "PD fig 8", "three cars collide and follow their examples", experiment_pd_examples, false},
     {"pd/press", "PD 7.2", "balls are pressed flat between two planes and let go", experiment_pd_press, false},
     {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
      false},

@@ -132,6 +132,7 @@ void experiment_rods(const setting *s, outcome *o);
 void experiment_multiresolution(const setting *s, outcome *o);
 void experiment_pd_volume(const setting *s, outcome *o);
 void experiment_pd_press(const setting *s, outcome *o);
+void experiment_pd_examples(const setting *s, outcome *o);
 
 void experiment_slope(const setting *s, outcome *o);
 void experiment_rebound(const setting *s, outcome *o);

@@ -23,7 +23,8 @@ static const sinew_option options[] = {
     {"frame", "N|A:B", "one frame (the last one unless given), or a film of frames A to B", false},
     {"size", "WxH", "pixels, 1280x720 unless given; for mp4 rounded up to even numbers", false},
     {"samples", "N", "paths of light a pixel; as many as it takes to look finished unless given", false},
-    {"colour", "FIELD", "body, speed, stretch, von_mises, energy, residual or class; body unless given", false},
+    {"colour", "FIELD", "body, speed, stretch, von_mises, energy, residual, contact_force or class; body unless given",
+     false},
     {"range", "LOW:HIGH", "values of the ends of the colour bar; those that occur unless given", false},
     {"camera", "WORDS", "where it is seen from, see below; as the scene says or fitted unless given", false},
     {"cut", "PLANE", "takes away what lies beyond: z=0.5, -z=0.5 (the other side), X,Y,Z,NX,NY,NZ, none", false},
@@ -189,8 +190,9 @@ static bool choose_frames(sinew_render *r, target *t)
     const char *text = sinew_option_text(&r->arguments, "frame"), *out = sinew_option_text(&r->arguments, "out");
     const size_t length = out ? strlen(out) : 0;
     bool range = false;
-    /* Residuals are of steps, and there is none before frame 1. */
-    const bool stepped = r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL;
+    /* Residuals and contact forces are of steps, and there is none before frame 1. */
+    const bool stepped =
+        r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->look.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE;
     const bool film = length > 4 && strcmp(out + length - 4, ".png") != 0;
     r->first = film ? r->lowest + (stepped && r->lowest < r->highest) : r->highest;
     r->last = r->highest;

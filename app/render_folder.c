@@ -195,11 +195,11 @@ static bool open_run(sinew_render *r, const char *directory, const json_t *summa
     r->scene = sinew_open_scene(command, file, &r->settings);
     if (!r->scene || !sinew_look_read(&r->arguments, r->scene, &r->look))
         return false;
-    if (r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL) {
+    if (r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->look.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE) {
         sinew_usage_error(command,
-                          "--colour residual: caches hold places and not the forces of steps; render the scene %s "
+                          "--colour %s: caches hold places and not the forces of steps; render the scene %s "
                           "instead",
-                          file);
+                          sinew_colour_name(r->look.snapshot.colour), file);
         return false;
     }
     r->panel_count = 1;

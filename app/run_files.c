@@ -32,7 +32,7 @@ static bool fail(const sinew_run *r)
 /* ---- Which files are a run's ----------------------------------------------------------------- */
 
 enum {
-    SINEW_ENDINGS_MAX = 18
+    SINEW_ENDINGS_MAX = 19
 };
 
 /* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
@@ -48,8 +48,8 @@ static const struct format_files {
     [SINEW_CACHE_USDA] = {{".usda"}, NULL},
     [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
                           ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
-                          ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy", ".skin_vertices.npy",
-                          ".skin_weights.npy"},
+                          ".contact_force.npy", ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy",
+                          ".skin_vertices.npy", ".skin_weights.npy"},
                          NULL},
 };
 

@@ -65,6 +65,7 @@ static const experiment experiments[] = {
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},
     {"contact/tower", "rest", "a tower of soft boxes comes to rest and stays", experiment_tower, false},
     {"contact/belt", "Euler 1769", "tensions of a rope that slips over half of a cylinder", experiment_belt, false},
+    {"contact/stick-slip", "elastica", "friction that holds the end of a buckled strip", experiment_stick_slip, false},
 };
 
 const experiment *experiment_at(int32_t index)

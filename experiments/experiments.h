@@ -138,6 +138,7 @@ void experiment_slope(const setting *s, outcome *o);
 void experiment_rebound(const setting *s, outcome *o);
 void experiment_tower(const setting *s, outcome *o);
 void experiment_belt(const setting *s, outcome *o);
+void experiment_stick_slip(const setting *s, outcome *o);
 
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);

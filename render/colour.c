@@ -23,6 +23,7 @@ static const struct {
     [SINEW_COLOUR_VON_MISES] = {"von_mises", "Pa", "von Mises stress"},
     [SINEW_COLOUR_ENERGY] = {"energy", "J/m\u00b3", "energy density"},
     [SINEW_COLOUR_RESIDUAL] = {"residual", "N", "residual"},
+    [SINEW_COLOUR_CONTACT_FORCE] = {"contact_force", "N", "contact force"},
     [SINEW_COLOUR_CLASS] = {"class", "", "colour class"},
     [SINEW_COLOUR_GIVEN] = {"given", "", ""},
 };

@@ -17,14 +17,15 @@
 /* ---- What surfaces are coloured by ---------------------------------------------------------- */
 
 typedef enum sinew_colour_kind {
-    SINEW_COLOUR_BODY = 0,  /* a colour a body (materials of a skin where it has any) */
-    SINEW_COLOUR_SPEED,     /* m/s */
-    SINEW_COLOUR_STRETCH,   /* largest principal stretch */
-    SINEW_COLOUR_VON_MISES, /* Pa */
-    SINEW_COLOUR_ENERGY,    /* J/m3 */
-    SINEW_COLOUR_RESIDUAL,  /* N */
-    SINEW_COLOUR_CLASS,     /* colour class of a particle in the solver's sweeps: discrete */
-    SINEW_COLOUR_GIVEN,     /* the caller's own values (sinew_snapshot_def) */
+    SINEW_COLOUR_BODY = 0,      /* a colour a body (materials of a skin where it has any) */
+    SINEW_COLOUR_SPEED,         /* m/s */
+    SINEW_COLOUR_STRETCH,       /* largest principal stretch */
+    SINEW_COLOUR_VON_MISES,     /* Pa */
+    SINEW_COLOUR_ENERGY,        /* J/m3 */
+    SINEW_COLOUR_RESIDUAL,      /* N */
+    SINEW_COLOUR_CONTACT_FORCE, /* N: of the last step's contacts */
+    SINEW_COLOUR_CLASS,         /* colour class of a particle in the solver's sweeps: discrete */
+    SINEW_COLOUR_GIVEN,         /* the caller's own values (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
 const char *sinew_colour_name(sinew_colour_kind kind);    /* "body" "speed" "stretch" "von_mises" ... */

@@ -127,10 +127,12 @@ enum {
     CONTACT_SCENES = sizeof contact_scenes / sizeof contact_scenes[0]
 };
 
-static inline sinew_world *make_contact_world(const contact_scene *scene, const sinew_solver_def *solver)
+static inline sinew_world *make_contact_world_in(const contact_scene *scene, const sinew_solver_def *solver,
+                                                 sinew_allocator allocator)
 {
     sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
+    def.allocator = allocator;
     const double angle = atan(scene->slope);
     def.solver = *solver;
     def.gravity[0] = (sinew_real)(9.81 * sin(angle));
@@ -143,6 +145,11 @@ static inline sinew_world *make_contact_world(const contact_scene *scene, const 
     sinew_world_set_contact(world, &contact, &error);
     must(&error);
     return world;
+}
+
+static inline sinew_world *make_contact_world(const contact_scene *scene, const sinew_solver_def *solver)
+{
+    return make_contact_world_in(scene, solver, (sinew_allocator){0});
 }
 
 #endif

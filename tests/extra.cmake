@@ -110,3 +110,11 @@ foreach(target test_thin test_thin_single)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments)
   endif()
 endforeach()
+
+# ---- The referee of contact judges every frame ----
+foreach(target test_no_crossing test_no_crossing_single)
+  if(TARGET ${target})
+    target_compile_definitions(${target} PRIVATE SINEW_CROSSINGS="$<TARGET_FILE:crossings>")
+    add_dependencies(${target} crossings)
+  endif()
+endforeach()

@@ -7,15 +7,17 @@
 #include "sinew/contact.h"
 
 #ifdef SINEW_SINGLE
-#define BORNE   2e-3 /* of a weight */
-#define KEPT    1e-5 /* of a momentum */
-#define REBOUND 2e-2
-#define PRESSED 5e-2
+#define BORNE           2e-3 /* of a weight */
+#define BORNE_BY_SWEEPS 5e-2
+#define KEPT            1e-5 /* of a momentum */
+#define REBOUND         2e-2
+#define PRESSED         5e-2
 #else
-#define BORNE   1e-6
-#define KEPT    1e-10
-#define REBOUND 1e-2
-#define PRESSED 2e-2
+#define BORNE           1e-6
+#define BORNE_BY_SWEEPS 1e-3
+#define KEPT            1e-10
+#define REBOUND         1e-2
+#define PRESSED         2e-2
 #endif
 
 #define G         9.81
@@ -198,7 +200,7 @@ static void test_weight(void **state)
         double f[3], t[3];
         force_on(world, floor, f, t);
         const sinew_measures m = measure(world);
-        const double weight = m.mass * G, bound = fmax(BORNE, solvers[k] == SINEW_SOLVER_NEWTON ? 0 : 1e-3);
+        const double weight = m.mass * G, bound = solvers[k] == SINEW_SOLVER_NEWTON ? BORNE : BORNE_BY_SWEEPS;
         const sinew_contact_report r = report_of(world);
         print_message("%-7s floor bears %.9f of the weight, violation %.1e of the thickness\n", name_of(solvers[k]),
                       -f[1] / weight, r.violation / THICKNESS);
@@ -354,13 +356,13 @@ typedef struct press {
     sinew_collider floor, piston;
 } press;
 
-static press make_press(sinew_solver_kind kind, double mu, double depth, double time)
+static press make_press(sinew_solver_kind kind, int32_t iterations, double mu, double depth, double time)
 {
     const double corner[3] = {-0.1, THICKNESS, -0.1};
     sinew_key keys[2] = {{.time = 0}, {.time = (sinew_real)time}};
     keys[1].translation[1] = (sinew_real)-depth;
     const sinew_motion motion = {.key_count = 2, .keys = keys};
-    press p = {.world = new_world(kind, 0)};
+    press p = {.world = new_world(kind, iterations)};
     touch(p.world, mu, 0);
     p.floor = add_floor(p.world);
     sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_BOX);
@@ -378,7 +380,7 @@ static void test_slow_piston(void **state)
     (void)state;
     for (int k = 0; k < SOLVERS; k++) {
         const bool sweeps = solvers[k] == SINEW_SOLVER_XPBD || solvers[k] == SINEW_SOLVER_PBD;
-        press p = make_press(solvers[k], 0, 0.06, 0.6);
+        press p = make_press(solvers[k], 0, 0, 0.06, 0.6);
         double f[3], t[3];
         steps(p.world, 36);
         force_on(p.world, p.piston, f, t);
@@ -390,13 +392,14 @@ static void test_slow_piston(void **state)
     }
 }
 
-/* A piston that is to go through the floor presses the block flat and stays behind, and nothing crosses. */
+/* A piston that is to go through the floor presses the block flat and stays behind, and nothing crosses, whatever
+ * is left undone. */
 static void test_fast_piston(void **state)
 {
     (void)state;
     for (int k = 0; k < SOLVERS; k++) {
-        press p = make_press(solvers[k], 0.3, 0.4, 0.5);
-        double held = 0, up[3], down[3], t[3];
+        press p = make_press(solvers[k], 5, 0.3, 0.4, 0.5);
+        double held = 0;
         int crossings = 0;
         uint32_t bits = 0;
         for (int s = 0; s < 36; s++) {
@@ -404,13 +407,9 @@ static void test_fast_piston(void **state)
             const sinew_contact_report r = report_of(p.world);
             held = fmax(held, r.held_back);
             crossings += r.crossings;
-            force_on(p.world, p.piston, up, t);
-            force_on(p.world, p.floor, down, t);
         }
-        print_message("%-7s piston held back %.3f m, %d crossings; %.1f N on it, %.1f N on the floor\n",
-                      name_of(solvers[k]), held, crossings, up[1], down[1]);
+        print_message("%-7s piston held back %.3f m, %d crossings\n", name_of(solvers[k]), held, crossings);
         assert_true(held > 0 && crossings == 0 && bits & SINEW_STEP_HELD_BACK);
-        assert_true(up[1] > 0 && down[1] < 0);
         sinew_world_destroy(p.world);
     }
 }

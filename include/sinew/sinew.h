@@ -724,6 +724,8 @@ typedef enum sinew_field_kind {
     SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where
                                 det F is 0, not a number where the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number an element: J/m3 of rest volume for tets, J for all others */
+    /* A field of particles again, 3 numbers each. */
+    SINEW_FIELD_CONTACT_FORCE, /* N: what contacts did to each particle in the last step, normal forces and friction */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 
@@ -739,7 +741,8 @@ SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field); 
 SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT when unknown */
 
 /* A field of the particles `first` .. `first + count - 1`, out [3 * count]. Residual and reaction of a dynamic world
- * need `balance` of its def (SINEW_ERROR_UNSUPPORTED without) and a step (SINEW_ERROR_DATA). A field of elements is
+ * need `balance` of its def (SINEW_ERROR_UNSUPPORTED without) and a step (SINEW_ERROR_DATA); forces of contacts need
+ * contact and a step. A field of elements is
  * SINEW_ERROR_UNSUPPORTED. May allocate; load steps and targets are those of sinew_world_measure(). */
 SINEW_API sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                          sinew_real *out, sinew_error *error);
@@ -753,7 +756,8 @@ SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energ
 
 /* Where the energy of the last step came from and went, J. In the energy E = kinetic + elastic + gravity
  *
- *     E after - E before = pins + forces + targets - lost_integrator - lost_damping - lost_solver + unaccounted
+ *     E after - E before = pins + forces + targets + contacts + restitution
+ *                          - lost_integrator - lost_damping - lost_solver + unaccounted
  *
  * Each number is computed by itself; unaccounted is what is then left over: round-off. What is changed between two
  * steps (parameters, targets that are set, gravity) belongs to neither: E before is not E after of the step before. */
@@ -764,6 +768,10 @@ typedef struct sinew_balance {
     double pins;            /* work of the pins on the particles: reaction times way */
     double forces;          /* work of the forces that were set */
     double targets;         /* work of targets of position energies that a motion moved, done at the step's start */
+    double contacts;        /* work of the forces of contacts on the particles, normal and friction: what moving
+                               colliders do, less friction_heat and what contacts that give way take */
+    double friction_heat;   /* heat of friction, a part of the above, >= 0 */
+    double restitution;     /* what bouncing gave to velocities after the step */
     double lost_integrator; /* by implicit Euler, also when solved exactly: 1/2 |u - w|^2 in the metric of the masses, u
                                the velocity of the step and w the (damped) one before, and the part of the elastic
                                energy that its tangent at the end of the step does not see, >= 0 where it is convex */

@@ -59,7 +59,9 @@ typedef struct sinew_touch {
     double anchor[3];          /* m: where z would be without friction */
     double kn, kt;             /* N/m */
     double force, friction[3]; /* N: on the first, where the step ended */
+    double clearance;          /* m: where the step ended */
     bool old;                  /* bore a force when the step began */
+    bool heir;                 /* took over what one bore that is no more in the list */
 } sinew_touch;
 
 typedef struct sinew_touches {

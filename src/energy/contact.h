@@ -20,7 +20,8 @@ enum {
     SINEW_CONTACT_ANCHOR = 13,      /* m */
     SINEW_CONTACT_SHAPE_COUNT = 11, /* numbers from the normal to the anchor */
     SINEW_CONTACT_MU = 16,
-    SINEW_CONTACT_DATA_COUNT = 17
+    SINEW_CONTACT_HELD = 17, /* N: friction as a hard constraint goes on with it, lambda being the normal force */
+    SINEW_CONTACT_DATA_COUNT = 20
 };
 
 #endif

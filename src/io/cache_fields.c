@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sinew/contact.h"
+
 /* ---- Which fields ------------------------------------------------------------------------------ */
 
 static bool is_over_tets(const sinew_world *world, sinew_energy energy)
@@ -41,6 +43,8 @@ static const char *missing(const sinew_cache *cache, sinew_field_kind field)
     const sinew_world *world = cache->world;
     if (field == SINEW_FIELD_FORCE)
         return NULL;
+    if (field == SINEW_FIELD_CONTACT_FORCE)
+        return sinew_world_contact(world).on ? NULL : "nothing touches in it: give its scene `contact`";
     if (!sinew_get_field_info(field)->of_elements) {
         sinew_balance balance;
         const bool kept = sinew_world_balance(world, &balance, NULL) != SINEW_ERROR_UNSUPPORTED;
@@ -283,7 +287,7 @@ sinew_status sinew_cache_fields_fill(const sinew_cache *cache, sinew_cache_field
         if (!info->of_elements)
             status = sinew_world_field(cache->world, (sinew_field_kind)f, 0, cache->particle_count, fields->values[f],
                                        error);
-        /* Before the first step there is neither residual nor reaction. */
+        /* Before the first step there is neither residual nor reaction nor contact. */
         if (info->of_elements || status == SINEW_ERROR_DATA) {
             fill_unknown(fields->values[f], owners * (size_t)info->component_count);
             status = SINEW_OK;

@@ -35,6 +35,7 @@ static const char *axes_of(const sinew_npy_array *array)
         {"stretches", "frame,tet,descending"},
         {"von_mises", "frame,tet"},
         {"energy", "frame,tet"},
+        {"contact_force", "frame,particle,xyz"},
         {"tets", "tet,corner"},
         {"material", "tet"},
         {"triangles", "triangle,corner"},

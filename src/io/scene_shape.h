@@ -61,7 +61,7 @@ typedef struct sinew_shape {
 } sinew_shape;
 
 /* Values that pictures can be coloured by, by '|'. */
-#define SINEW_COLOUR_WORDS "body|speed|stretch|von_mises|energy|residual|class"
+#define SINEW_COLOUR_WORDS "body|speed|stretch|von_mises|energy|residual|contact_force|class"
 
 /* Channels of an image, by '|', in their order. */
 #define SINEW_CHANNEL_WORDS "red|green|blue"

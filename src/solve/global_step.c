@@ -13,9 +13,16 @@
 
 /* ---- The factor ------------------------------------------------------------------------------ */
 
+static void count_factorisation(const sinew_global *g)
+{
+    if (g->rule.factorisations)
+        ++*g->rule.factorisations;
+}
+
 /* Numbers of the factor anew, in its pattern. */
 static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
+    count_factorisation(g);
     sinew_global_matrix_sum(&g->matrix, o, g->scale, g->folded ? g->weights : NULL);
     return sinew_prefactor_refactor(g->factor, g->matrix.value, error);
 }
@@ -73,6 +80,7 @@ static sinew_status factorise(sinew_global *g, const sinew_objective *o, sinew_e
     sinew_real *places = sinew_assembly_places(d->pattern, o);
     if (!places)
         return sinew_fail_memory(error, "the elimination order");
+    count_factorisation(g);
     sinew_global_matrix_sum(&g->matrix, o, g->scale, NULL);
     g->factor = sinew_prefactor_create_kept(&o->allocator, &kernels, o->thread_count, g->free_count, d->column,
                                             d->pattern->row, d->value, places, &local);

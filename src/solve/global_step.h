@@ -32,9 +32,10 @@
 /* A solver's wishes for S. */
 typedef struct sinew_global_rule {
     sinew_weighing weighing;
-    bool rescaled; /* the scale changes during steps: L stays at hand in double */
-    bool beside;   /* contacts are beside the matrix, as their blocks are where the iterate is */
-    bool position; /* it solves for positions: pins are coupled, and solves go down to round-off */
+    bool rescaled;           /* the scale changes during steps: L stays at hand in double */
+    bool beside;             /* contacts are beside the matrix, as their blocks are where the iterate is */
+    int64_t *factorisations; /* counts them; may be NULL */
+    bool position;           /* it solves for positions: pins are coupled, and solves go down to round-off */
 } sinew_global_rule;
 
 typedef struct sinew_global {

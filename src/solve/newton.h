@@ -25,6 +25,8 @@ typedef struct sinew_newton sinew_newton;
 typedef struct sinew_newton_linear {
     /* Sets n->memory up; called with it NULL. */
     sinew_status (*prepare)(sinew_solve *s, sinew_newton *n, sinew_error *error);
+    /* Takes over other contacts, all else being as it was. NULL: release and prepare. */
+    sinew_status (*layer)(sinew_solve *s, sinew_newton *n, sinew_error *error);
     void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or half made */
     /* d = -H^-1 gradient, H exact or projected at s->q */
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);

@@ -25,6 +25,8 @@ typedef struct assembled {
     sinew_general *general;
     sinew_gauss_seidel gs;
     double *right, *solution; /* [3 * free_count] */
+    int32_t *order;           /* [free_count] of elimination; NULL: ascending */
+    int64_t plain_size;       /* Cholesky: numbers in L without contacts */
 } assembled;
 
 static sinew_status status_of(const sinew_error *error)
@@ -34,10 +36,11 @@ static sinew_status status_of(const sinew_error *error)
 
 /* ---- Common ---------------------------------------------------------------------------------- */
 
-/* The pattern first in any order, then again in the order that fills in least. */
-static sinew_assembly *assemble_in_order(const sinew_objective *o, sinew_error *error)
+/* The order in which the rows of the objective's first tasks fill in least, the caller's to release; NULL on failure.
+ */
+static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
 {
-    sinew_assembly *first = sinew_assembly_create(o, o->task_count, NULL, error), *ordered = NULL;
+    sinew_assembly *first = sinew_assembly_create(o, task_count, NULL, error);
     if (!first)
         return NULL;
     int32_t *order = sinew_allocate(&o->allocator, (size_t)first->free_count, sizeof *order);
@@ -49,13 +52,14 @@ static sinew_assembly *assemble_in_order(const sinew_objective *o, sinew_error *
     sinew_release(&o->allocator, places);
     sinew_assembly_destroy(o, first);
     if (status == SINEW_OK)
-        ordered = sinew_assembly_create(o, o->task_count, order, error);
+        return order;
     sinew_release(&o->allocator, order);
-    return ordered;
+    return NULL;
 }
 
-/* The matrix in an order that suits factorisations, or (not) in the particles' own. */
-static assembled *prepare_common(sinew_solve *s, sinew_newton *n, bool reorder, sinew_error *error)
+/* Room for the matrix of the objective's first tasks in an order that suits factorisations, or (not) in the particles'
+ * own. */
+static assembled *prepare_common(sinew_solve *s, sinew_newton *n, int32_t task_count, bool reorder, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     assembled *a = n->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *a);
@@ -63,7 +67,10 @@ static assembled *prepare_common(sinew_solve *s, sinew_newton *n, bool reorder, 
         sinew_fail_memory(error, "Newton's matrix");
         return NULL;
     }
-    a->assembly = reorder ? assemble_in_order(o, error) : sinew_assembly_create(o, o->task_count, NULL, error);
+    if (reorder)
+        a->order = find_order(o, task_count, error);
+    if (!reorder || a->order)
+        a->assembly = sinew_assembly_create(o, task_count, a->order, error);
     if (!a->assembly)
         return NULL;
     a->right = sinew_allocate(&o->allocator, 3 * (size_t)a->assembly->free_count, sizeof *a->right);
@@ -84,6 +91,7 @@ static void release(sinew_solve *s, sinew_newton *n)
     sinew_general_destroy(a->general);
     sinew_gauss_seidel_destroy(&a->gs);
     sinew_assembly_destroy(o, a->assembly);
+    sinew_release(&o->allocator, a->order);
     sinew_release(&o->allocator, a->right);
     sinew_release(&o->allocator, a->solution);
     sinew_release(&o->allocator, a);
@@ -107,15 +115,61 @@ static void scatter_direction(const assembled *a, sinew_real *d)
 
 /* ---- Cholesky -------------------------------------------------------------------------------- */
 
+/* The objective's tasks but for contacts, which come last. */
+static int32_t plain_tasks(const sinew_objective *o)
+{
+    int32_t count = o->task_count;
+    while (count > o->fixed_task_count && o->tasks[count - 1].batch->ops->contact)
+        count--;
+    return count;
+}
+
+static sinew_status analyse(const sinew_objective *o, assembled *a, sinew_error *error)
+{
+    const sinew_assembly *as = a->assembly;
+    a->cholesky =
+        sinew_cholesky_create(&o->allocator, sinew_lanes()->dense, as->free_count, as->column, as->row, error);
+    return a->cholesky ? SINEW_OK : status_of(error);
+}
+
+/* The matrix of all tasks in an order in place of the one at hand. */
+static sinew_status lay_out(const sinew_objective *o, assembled *a, const int32_t *order, sinew_error *error)
+{
+    sinew_cholesky_destroy(a->cholesky);
+    a->cholesky = NULL;
+    sinew_assembly_destroy(o, a->assembly);
+    a->assembly = sinew_assembly_create(o, o->task_count, order, error);
+    return a->assembly ? analyse(o, a, error) : status_of(error);
+}
+
+/* Contacts come into the matrix in the order that is good without them: most are between neighbours, or with colliders,
+ * and add nothing to its pattern. Only where they fill it in, a new order is looked for. */
+static sinew_status layer_direct(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    const double most = 1.3;
+    const sinew_objective *o = s->objective;
+    assembled *a = n->memory;
+    const sinew_status status = lay_out(o, a, a->order, error);
+    if (status != SINEW_OK || (double)sinew_cholesky_factor_size(a->cholesky) <= most * (double)a->plain_size)
+        return status;
+    int32_t *order = find_order(o, o->task_count, error);
+    const sinew_status again = order ? lay_out(o, a, order, error) : status_of(error);
+    sinew_release(&o->allocator, order);
+    return again;
+}
+
 static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
-    assembled *a = prepare_common(s, n, true, error);
+    const sinew_objective *o = s->objective;
+    const int32_t plain = plain_tasks(o);
+    assembled *a = prepare_common(s, n, plain, true, error);
     if (!a)
         return status_of(error);
-    const sinew_assembly *as = a->assembly;
-    a->cholesky = sinew_cholesky_create(&s->objective->allocator, sinew_lanes()->dense, as->free_count, as->column,
-                                        as->row, error);
-    return a->cholesky ? SINEW_OK : status_of(error);
+    const sinew_status status = analyse(o, a, error);
+    if (status != SINEW_OK)
+        return status;
+    a->plain_size = sinew_cholesky_factor_size(a->cholesky);
+    return plain < o->task_count ? layer_direct(s, n, error) : SINEW_OK;
 }
 
 static bool resolve_direct(sinew_solve *s, sinew_newton *n)
@@ -149,6 +203,7 @@ static bool shift(sinew_solve *s, sinew_newton *n)
 
 const sinew_newton_linear sinew_newton_direct = {
     .prepare = prepare_direct,
+    .layer = layer_direct,
     .assembled = true,
     .release = release,
     .solve = solve_direct,
@@ -162,7 +217,7 @@ const sinew_newton_linear sinew_newton_direct = {
 static sinew_status prepare_general(sinew_solve *s, sinew_newton *n, const sinew_general_method *method,
                                     sinew_error *error)
 {
-    assembled *a = prepare_common(s, n, true, error);
+    assembled *a = prepare_common(s, n, s->objective->task_count, true, error);
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;
@@ -240,7 +295,7 @@ static sinew_status colour_rows(const sinew_objective *o, const sinew_assembly *
 static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    assembled *a = prepare_common(s, n, false, error);
+    assembled *a = prepare_common(s, n, o->task_count, false, error);
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;

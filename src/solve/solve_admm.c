@@ -233,7 +233,8 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     if (!a->b || !a->dq || !lay_out(o, a, false))
         return sinew_fail_memory(error, "ADMM");
     weigh(s, 0, o->task_count);
-    const sinew_global_rule rule = {.weighing = a->weighing, .rescaled = a->automatic, .beside = true};
+    const sinew_global_rule rule = {
+        .weighing = a->weighing, .rescaled = a->automatic, .beside = true, .factorisations = &s->factorisations};
     sinew_status status = sinew_global_create(&a->global, o, &rule, error);
     if (status == SINEW_OK && !sinew_touch_step_reserve(&a->touch, &a->global, o))
         status = sinew_fail_memory(error, "ADMM");

@@ -148,6 +148,8 @@ static sinew_status newton_refresh(sinew_solve *s, uint32_t changed, sinew_error
     memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
     if (!(n->linear->assembled || n->aggregate > 0) || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
         return SINEW_OK;
+    if (n->linear->layer && s->resuming && !(changed & SINEW_CHANGED_PINS))
+        return n->linear->layer(s, n, error);
     n->linear->release(s, n);
     return n->linear->prepare(s, n, error);
 }

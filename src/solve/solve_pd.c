@@ -118,7 +118,8 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "projective dynamics");
     p->position = s->def.parameters[FORM] == FORM_POSITION;
     p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
-    const sinew_global_rule rule = {.weighing = {1, 1, 1}, .beside = !p->position, .position = p->position};
+    const sinew_global_rule rule = {
+        .weighing = {1, 1, 1}, .factorisations = &s->factorisations, .beside = !p->position, .position = p->position};
     if (!p->b)
         return sinew_fail_memory(error, "projective dynamics");
     if (!has_copies(&s->def)) {

@@ -95,6 +95,7 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
     n->search = (int)s->def.parameters[SEARCH];
     const sinew_global_rule rule = {
         .beside = true,
+        .factorisations = &s->factorisations,
         .weighing = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
     sinew_status status = allocate_vectors(o, n, error);
     if (status == SINEW_OK)

@@ -137,10 +137,11 @@ struct sinew_solve {
     double value_noise;        /* J: the round-off of a sum of energies near the rest shape */
     const sinew_contact_hooks *contact; /* NULL: nothing touches */
     const sinew_real *first_guess;      /* [particle_count][4] where inertia begins in place of q_tilde; NULL: there */
-    bool resuming;                      /* refresh and begin leave q where it is */
+    bool resuming;                      /* contacts alone have changed: refresh and begin leave q where it is */
     uint32_t notes;                     /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
-    int64_t step; /* number of the step at hand, the first is 1 */
+    int64_t factorisations; /* of constant matrices, in all: contacts cost none */
+    int64_t step;           /* number of the step at hand, the first is 1 */
 
     /* Found by the first step that needs it after a change. */
     double stiffness;     /* noise per unit of position round-off */

@@ -88,8 +88,9 @@ void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
 /* Takes over positions, masses, pins and the numbers of elements, and sets all multipliers to zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
-/* Goes on after transient batches have changed: their multipliers are zero, all others and the positions stay. */
-void sinew_sweep_resume(sinew_sweep *sweep);
+/* Goes on after transient batches have changed: multipliers of contacts are `unit` times what their data say, those of
+ * others zero; multipliers of fixed batches and the positions stay. */
+void sinew_sweep_resume(sinew_sweep *sweep, double unit);
 /* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
  * of Jacobi's changes. `backward` reverses the order. */
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation);

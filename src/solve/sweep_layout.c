@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "energy/contact.h"
 #include "energy/registry.h"
 #include "solve/sweep.h"
 
@@ -384,10 +385,23 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
     }
 }
 
-void sinew_sweep_resume(sinew_sweep *sweep)
+/* A contact that was pushed by its multipliers can let go only of what it knows of. */
+static void take_multipliers(sinew_sweep_batch *b, double unit)
+{
+    static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_HELD, SINEW_CONTACT_HELD + 1,
+                               SINEW_CONTACT_HELD + 2};
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, n = (size_t)b->ops->constraint_count;
+    for (size_t place = 0; b->ops->contact && place < (size_t)b->group_count * W; place++)
+        for (size_t c = 0; b->element[place] >= 0 && c < n; c++)
+            b->lambda[(place / W * n + c) * W + place % W] =
+                (sinew_real)(unit * (double)b->data[(place / W * D + (size_t)from[c]) * W + place % W]);
+}
+
+void sinew_sweep_resume(sinew_sweep *sweep, double unit)
 {
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++) {
         forget_multipliers(&sweep->batches[k]);
         take_numbers(&sweep->batches[k]);
+        take_multipliers(&sweep->batches[k], unit);
     }
 }

@@ -102,12 +102,13 @@ void sinew_sweeping_settle(sinew_solve *s)
     w->moved = false;
 }
 
-/* Contacts are hard here, and their multipliers the sweep's own: other numbers of theirs mean nothing. */
+/* Contacts are hard here, and their multipliers the sweep's own: other numbers of theirs mean nothing while they stay.
+ */
 void sinew_sweeping_resume(sinew_solve *s, uint32_t what)
 {
     sinew_sweeping *w = s->memory;
     if (what & SINEW_RESUME_ELEMENTS)
-        sinew_sweep_resume(&w->sweep);
+        sinew_sweep_resume(&w->sweep, w->part_h * w->part_h);
 }
 
 /* Colours are counted over all energies, which follow each other. Constraints have them, particles have none. */

@@ -30,6 +30,13 @@ typedef struct sinew_touch_note {
     double force;
 } sinew_touch_note;
 
+/* J: what contacts did in a step, for its balance. */
+typedef struct sinew_contact_deeds {
+    double normal, friction; /* work of the forces on particles, as the objective has them */
+    double rubbed, rebound;  /* what friction took from velocities after the step, and what bouncing gave */
+    double heat;             /* of friction */
+} sinew_contact_deeds;
+
 /* The surface of a closed collider as a tree. */
 typedef struct sinew_contact_tree {
     struct sinew_tree *tree; /* NULL: not needed yet */
@@ -68,7 +75,10 @@ struct sinew_contact_work {
     int32_t *bounded;   /* [moved_count] likewise: vertices within its bounds */
     uint8_t *inside;    /* [moved_count] 1: inside it */
     sinew_guard guard;
-    uint8_t *cut;                  /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
+    uint8_t *cut;       /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
+    sinew_touch *past;  /* [past_count] that bore a force when the step began, by key */
+    sinew_touch *ended; /* [ended_count] of these that are no more, by key */
+    int32_t past_count, ended_count;
     sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
 
     /* Contacts as elements. */
@@ -96,12 +106,13 @@ struct sinew_contact_work {
     bool failed;  /* an epoch could not be made: out of memory */
     sinew_contact_report report;
     bool reported;
+    sinew_contact_deeds deeds;
     bool listed;          /* the list of contacts is that of the last step's end */
     bool crossings_known; /* report.crossings are those of the positions as they are */
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
         way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
-    size_t number_room, note_room, packed_room, bounded_room, inside_room;
+    size_t past_room, ended_room, number_room, note_room, packed_room, bounded_room, inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -138,6 +149,19 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error);
 /* A step that could not be made, or whose end is no number. */
 void sinew_contact_abandon(sinew_world *world);
 void sinew_contact_end(sinew_world *world, sinew_step_result *result);
+
+/* Contacts that began, stayed or ended (contact_events.c). Before the first epoch: who is old; false without memory. */
+bool sinew_contact_note_old(sinew_world *world);
+/* Clearances, and contacts that are no more, where the step ended: x [vertex_count][4]. */
+void sinew_contact_find_ended(sinew_world *world, const sinew_real *x);
+double sinew_contact_clearance(const sinew_world *world, const sinew_touch *touch, const sinew_real *x);
+/* The next contact that bears a force, or has ended, in the order of keys, from both counts at 0 on; NULL: no more. */
+const sinew_touch *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *touch, int32_t *ended);
+/* Refuses where there is no list of the last step. */
+sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);
+/* N: what contacts do to particles first .. first + count - 1, out [3 * count]. */
+sinew_status sinew_contact_particle_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *out,
+                                           sinew_error *error);
 
 /* Contacts as elements (contact_elements.c). Stiffness, anchors and friction of the contacts of this epoch. */
 sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);

@@ -116,6 +116,7 @@ static void write_data(const sinew_world *world, const sinew_touch *t, sinew_rea
     for (int i = 0; i < 3; i++) {
         data[SINEW_CONTACT_NORMAL + i] = (sinew_real)t->n[i];
         data[SINEW_CONTACT_ANCHOR + i] = (sinew_real)(t->anchor[i] + b[i]);
+        data[SINEW_CONTACT_HELD + i] = (sinew_real)-t->tangent[i];
     }
     data[SINEW_CONTACT_OFFSET] = (sinew_real)(t->offset + t->core + t->n[0] * b[0] + t->n[1] * b[1] + t->n[2] * b[2]);
     data[SINEW_CONTACT_LAMBDA] = (sinew_real)t->lambda;

@@ -35,11 +35,36 @@ static double norm3(const double a[3])
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
+/* Work of a contact on the particles over the step, with the forces that the objective has. */
+static void add_work(const sinew_world *world, const sinew_touch *t)
+{
+    sinew_contact_work *c = world->contact;
+    for (size_t i = 0; i < 3; i++) {
+        double way = 0;
+        for (int a = 0; a < 4; a++)
+            if (t->v[a] < c->features.moved_count)
+                way += (double)t->w[a] * ((double)world->q[4 * (size_t)c->features.particle[t->v[a]] + i] -
+                                          (double)c->begun[4 * (size_t)t->v[a] + i]);
+        c->deeds.normal += t->force * t->n[i] * way;
+        c->deeds.friction += t->friction[i] * way;
+    }
+}
+
+static double kinetic_energy(const sinew_world *world)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t k = 0; k < 3; k++)
+            sum += (double)world->mass[i] * (double)world->v[4 * (size_t)i + k] * (double)world->v[4 * (size_t)i + k];
+    return sum / 2;
+}
+
 /* Force and friction of each contact; what is kept for the next step. own: multipliers of the solver, or NULL. */
 static void take_forces(sinew_world *world, const sinew_real *own)
 {
     sinew_contact_work *c = world->contact;
     const bool open = sinew_contact_gate(world);
+    c->deeds = (sinew_contact_deeds){0};
     for (int32_t k = 0; k < c->touches.count; k++) {
         sinew_touch *t = &c->touches.list[k];
         const int32_t e = c->element[k];
@@ -51,6 +76,7 @@ static void take_forces(sinew_world *world, const sinew_real *own)
         const sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
         t->force = sinew_contact_normal_force(c, e, world->q, u);
         spring_friction(t, (double)data[SINEW_CONTACT_LIMIT], u, t->friction);
+        add_work(world, t);
         for (int i = 0; own && i < 3; i++)
             t->friction[i] = (double)own[4 * (size_t)e + 1 + (size_t)i];
         t->force = own ? (double)own[4 * (size_t)e] : t->force;
@@ -247,6 +273,21 @@ static void rub(sinew_world *world, const sinew_real *x)
     }
 }
 
+/* What is done to velocities after the step, and its energy. */
+static void change_velocities(sinew_world *world, const sinew_real *x)
+{
+    sinew_contact_work *c = world->contact;
+    const double before = kinetic_energy(world);
+    if (c->def.mode == SINEW_CONTACT_HALF_SPACE)
+        rub(world, x);
+    const double rubbed = kinetic_energy(world);
+    rebound(world, world->v_before, x);
+    c->deeds.rubbed = rubbed - before;
+    c->deeds.rebound = kinetic_energy(world) - rubbed;
+    c->report.friction_heat += fmax(0, -c->deeds.rubbed);
+    c->deeds.heat = c->report.friction_heat;
+}
+
 /* ---- The error row --------------------------------------------------------------------------- */
 
 /* Clearances where the step ended, from a detection of their own. */
@@ -373,12 +414,11 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);
     measure_contacts(world);
+    sinew_contact_find_ended(world, x);
     measure_held(world);
     settle_colliders(world, x);
     add_forces(world, x);
-    if (c->def.mode == SINEW_CONTACT_HALF_SPACE)
-        rub(world, x);
-    rebound(world, world->v_before, x);
+    change_velocities(world, x);
     if (measured)
         measure_clearance(world, x);
     else

@@ -583,13 +583,6 @@ static void note_velocities(sinew_world *world)
         world->v_before[4 * (size_t)i + 3] = 1;
 }
 
-/* Before the first step all contacts are new ones. */
-static void note_old(sinew_contact_work *c)
-{
-    for (int32_t k = 0; k < c->touches.count; k++)
-        c->touches.list[k].old = c->touches.list[k].force > 0;
-}
-
 sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
@@ -597,7 +590,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     sinew_status status = sinew_contact_surfaces(world, error);
     if (status != SINEW_OK)
         return status;
-    if (!make_vectors(world, c))
+    if (!make_vectors(world, c) || !sinew_contact_note_old(world))
         return sinew_fail_memory(error, "contacts");
     const int32_t crossings = c->crossings_known ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
@@ -608,7 +601,6 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;
     sinew_objective_fixed_diagonal(&world->objective, world->q, c->blocks);
-    note_old(c);
     guess_start(world);
     note_velocities(world);
     for (int32_t o = 0; o < c->features.object_count; o++)

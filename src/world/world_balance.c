@@ -24,6 +24,12 @@
  *               - 1/2 |u|^2 + 1/2 |v|^2        the same: some solvers end with another velocity than u, but for
  *                                              what damping of bodies and energies took from v, which is damping's
  *
+ * With contact g has the terms of contacts, too, and psi_c is no part of E: r holds grad psi_c = -F_c, so that
+ *
+ *               + F_c . d                      work of contacts, normal forces and friction
+ *
+ * and what restitution and friction do to velocities after the step are lines of their own (contact_end.c).
+ *
  * Quasistatic: v = u = 0 and w = v_n, without damping; r = grad psi - f.
  *
  * Every line is computed from its own definition: energies by the value kernels, r of the free particles by the
@@ -34,6 +40,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "world/contact.h"
 #include "world/world_fields.h"
 
 struct sinew_balance_work {
@@ -112,7 +119,7 @@ void sinew_balance_begin(sinew_world *world)
     memcpy(w->q, world->q, bytes);
     memcpy(w->v, world->v, bytes);
     sinew_world_move_targets(world, world->time);
-    w->elastic = sinew_objective_elastic(&world->objective, world->q);
+    w->elastic = sinew_world_elastic(world);
     w->balance = (sinew_balance){.elastic = {w->elastic, 0}};
 }
 
@@ -121,7 +128,7 @@ void sinew_balance_note(sinew_world *world)
     struct sinew_balance_work *w = world->balance;
     if (!w || !has_targets(world))
         return;
-    w->elastic = sinew_objective_elastic(&world->objective, world->q);
+    w->elastic = sinew_world_elastic(world);
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
@@ -187,9 +194,18 @@ static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_
         }
 }
 
-static void fill_balance(const double sums[SUM_COUNT], double psi_before, double kept, double damped, sinew_balance *b)
+/* What contacts did; zero without. */
+static sinew_contact_deeds contact_deeds(const sinew_world *world)
 {
-    const double bregman = psi_before - b->elastic[1] + sums[SUM_ELASTIC];
+    return sinew_contact_is_on(world) ? world->contact->deeds : (sinew_contact_deeds){0};
+}
+
+static void fill_balance(const double sums[SUM_COUNT], double psi_before, double kept, double damped,
+                         const sinew_contact_deeds *deeds, sinew_balance *b)
+{
+    /* Work of contacts: SUM_ELASTIC has the gradient of their terms, too. */
+    const double touched = deeds->normal + deeds->friction;
+    const double bregman = psi_before - b->elastic[1] + sums[SUM_ELASTIC] + touched;
     b->kinetic[0] = sums[SUM_KINETIC_BEFORE] / 2;
     b->kinetic[1] = sums[SUM_KINETIC_AFTER] / 2;
     b->gravity[0] = sums[SUM_GRAVITY_BEFORE];
@@ -198,10 +214,14 @@ static void fill_balance(const double sums[SUM_COUNT], double psi_before, double
     b->forces = sums[SUM_FORCES];
     b->lost_integrator = sums[SUM_KICK] / 2 + bregman;
     b->lost_damping = (1 - kept * kept) * b->kinetic[0] + damped;
-    b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2 - damped;
+    b->contacts = touched + deeds->rubbed;
+    b->friction_heat = deeds->heat;
+    b->restitution = deeds->rebound;
+    b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2 - damped + deeds->rubbed +
+                     deeds->rebound;
     const double change = b->kinetic[1] - b->kinetic[0] + b->elastic[1] - b->elastic[0] + b->gravity[1] - b->gravity[0];
-    b->unaccounted =
-        change - (b->pins + b->forces + b->targets - b->lost_integrator - b->lost_damping - b->lost_solver);
+    b->unaccounted = change - (b->pins + b->forces + b->targets + b->contacts + b->restitution - b->lost_integrator -
+                               b->lost_damping - b->lost_solver);
 }
 
 void sinew_balance_end(sinew_world *world, bool good)
@@ -214,9 +234,10 @@ void sinew_balance_end(sinew_world *world, bool good)
     const step_view view = {world, w, h, kept, sinew_world_load_part(world, world->step_count)};
     double sums[SUM_COUNT];
     find_imbalance(world, &view, w);
-    w->balance.elastic[1] = sinew_objective_elastic(&world->objective, world->q);
+    w->balance.elastic[1] = sinew_world_elastic(world);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
-    fill_balance(sums, w->elastic, kept, world->damping_loss, &w->balance);
+    const sinew_contact_deeds deeds = contact_deeds(world);
+    fill_balance(sums, w->elastic, kept, world->damping_loss, &deeds, &w->balance);
     w->known = true;
     w->shape_version = world->shape_version;
 }

@@ -189,9 +189,9 @@ void sinew_contact_release(sinew_world *world)
     sinew_batch_destroy(m, c->batch);
     sinew_plan_release(&c->plan, m);
     sinew_batch_work_release(&c->batch_work, m);
-    void *arrays[] = {c->edge,   c->x,       c->wanted,   c->begun,     c->kinematic, c->reach,   c->delta,
-                      c->part,   c->element, c->touch_of, c->particles, c->data,      c->own,     c->guess,
-                      c->blocks, c->asked,   c->number,   c->notes,     c->packed,    c->bounded, c->inside};
+    void *arrays[] = {c->edge,    c->x,        c->wanted,    c->begun,   c->kinematic, c->reach, c->delta,  c->part,
+                      c->element, c->touch_of, c->particles, c->data,    c->own,       c->guess, c->blocks, c->asked,
+                      c->number,  c->notes,    c->packed,    c->bounded, c->inside,    c->past,  c->ended};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(m, arrays[k]);
     sinew_release(m, c);
@@ -207,6 +207,14 @@ static sinew_status check_step(const sinew_world *world, sinew_error *error)
     if (world->contact->report.epochs == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "no step has been made with contact yet");
     return SINEW_OK;
+}
+
+sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error)
+{
+    const sinew_status status = check_step(world, error);
+    if (status == SINEW_OK && (!world->contact->listed || world->contact->shape_version != world->shape_version))
+        return sinew_fail(error, SINEW_ERROR_DATA, "surfaces have changed since the last step: make another");
+    return status;
 }
 
 sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_report *report, sinew_error *error)
@@ -236,7 +244,7 @@ static sinew_contact describe(const sinew_world *world, const sinew_touch *t)
     const sinew_contact_work *c = world->contact;
     sinew_contact out = {.a = sinew_contact_party_of(world, t->first), .b = sinew_contact_party_of(world, t->second)};
     out.force = t->force;
-    out.clearance = (sinew_real)(-t->offset - t->core);
+    out.clearance = (sinew_real)t->clearance;
     out.event = t->force > 0 && t->old ? SINEW_CONTACT_STAYED : t->old ? SINEW_CONTACT_ENDED : SINEW_CONTACT_BEGAN;
     for (int a = 0; a < 4; a++) {
         out.weights[a] = t->w[a];
@@ -246,7 +254,6 @@ static sinew_contact describe(const sinew_world *world, const sinew_touch *t)
         for (size_t i = 0; i < 3; i++) {
             const sinew_real *x = c->guard.safe + 4 * (size_t)t->v[a];
             out.point[i] += t->w[a] > 0 ? t->w[a] * x[i] : 0;
-            out.clearance += (sinew_real)(t->n[i] * (double)t->w[a] * (double)x[i]);
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -262,20 +269,14 @@ sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, si
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && count && (contacts || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "contacts need a world, room, and a count");
-    sinew_status status = check_step(world, error);
-    if (status == SINEW_OK && (!world->contact->listed || world->contact->shape_version != world->shape_version))
-        status = sinew_fail(error, SINEW_ERROR_DATA, "surfaces have changed since the last step: make another");
+    const sinew_status status = sinew_contact_check_listed(world, error);
     if (status != SINEW_OK)
         return status;
+    int32_t touch = 0, ended = 0;
     *count = 0;
-    for (int32_t k = 0; k < world->contact->touches.count; k++) {
-        const sinew_touch *t = &world->contact->touches.list[k];
-        if (!(t->force > 0) && !t->old)
-            continue;
+    for (const sinew_touch *t; (t = sinew_contact_next_listed(world->contact, &touch, &ended)); ++*count)
         if (*count < capacity)
             contacts[*count] = describe(world, t);
-        ++*count;
-    }
     if (*count > capacity && contacts)
         return sinew_fail(error, SINEW_ERROR_DATA, "there are %d contacts, and room for %d", *count, capacity);
     return SINEW_OK;

@@ -19,6 +19,7 @@
 
 #include "energy/registry.h"
 #include "math/decompose_batch.h"
+#include "world/contact.h"
 
 /* ---- What there is --------------------------------------------------------------------------- */
 
@@ -31,6 +32,7 @@ static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
                                "principal stretches of a tet, descending; of a sheet's triangle two, then 0", 3, true},
     [SINEW_FIELD_VON_MISES] = {"von_mises", "Pa", "von Mises stress of a tet", 1, true},
     [SINEW_FIELD_ENERGY] = {"energy", "J/m3|J", "energy density of a tet, energy of any other element", 1, true},
+    [SINEW_FIELD_CONTACT_FORCE] = {"contact_force", "N", "force of contacts on each particle", 3, false},
 };
 
 const sinew_field_info *sinew_get_field_info(sinew_field_kind field)
@@ -57,6 +59,15 @@ double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
+double sinew_world_elastic(const sinew_world *world)
+{
+    sinew_objective view = world->objective;
+    while (sinew_contact_is_on(world) && view.task_count > view.fixed_task_count &&
+           view.tasks[view.task_count - 1].batch == world->contact->batch)
+        view.task_count--;
+    return sinew_objective_elastic(&view, world->q);
+}
+
 /* out [3 * count] = scale values at particles that are (`pinned` 1) or are not (0) pinned, or at all (-1); else zero.
  */
 static void copy_points(const sinew_world *world, const sinew_real *values, double scale, int pinned, int32_t first,
@@ -74,6 +85,9 @@ static void copy_points(const sinew_world *world, const sinew_real *values, doub
 static sinew_status static_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                  sinew_real *out, sinew_error *error)
 {
+    /* Contacts of the last step are no elastic force. */
+    if (field == SINEW_FIELD_FORCE)
+        sinew_contact_unlayer(world);
     sinew_status status = sinew_world_prepare(world, error);
     if (status != SINEW_OK)
         return status;
@@ -106,6 +120,8 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
     if (info->of_elements)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of elements; use sinew_energy_field",
                           info->name);
+    if (field == SINEW_FIELD_CONTACT_FORCE)
+        return sinew_contact_particle_forces(world, first, count, out, error);
     if (field == SINEW_FIELD_FORCE || world->def.quasistatic)
         return static_field(world, field, first, count, out, error);
     const sinew_real *imbalance = NULL;

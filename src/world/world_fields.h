@@ -11,6 +11,9 @@
  * minus the elastic and external force. The objective is built and f_ext set. Returns sum psi - f_ext . q (J). */
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_real *out);
 
+/* J: all energies where the particles are, without the terms of contacts, which the objective may hold. */
+double sinew_world_elastic(const sinew_world *world);
+
 /* Rest positions (m) of the vertices of an element [vertex_count], as the caller numbered them. */
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element,
                         double (*rest)[3]);

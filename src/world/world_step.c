@@ -207,7 +207,9 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     sinew_tasks_use(&world->def.tasks);
     if (world->objective_changed | world->solver_changed)
         sinew_contact_unlayer(world);
-    sinew_status status = prepare_objective(world, error);
+    sinew_status status = sinew_world_check_contact(world, error);
+    if (status == SINEW_OK)
+        status = prepare_objective(world, error);
     if (status == SINEW_OK)
         status = sinew_loads_prepare(world, error);
     if (status == SINEW_OK)

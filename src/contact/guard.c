@@ -369,8 +369,14 @@ static void join_colliders(sinew_guard *g, const sinew_features *f)
     }
 }
 
-/* Limits by balls alone, and the pairs that these do not keep apart. */
-static void start_limits(sinew_guard *g, const sinew_features *f, int32_t threads)
+static void stay(sinew_guard *g)
+{
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        g->safe[4 * (size_t)v + 3] = 0;
+}
+
+/* tau by balls alone, and the pairs that might come too near. */
+static void start(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
     sinew_over_particles(threads, g->vertex_count, start_range, &pass);
@@ -378,23 +384,17 @@ static void start_limits(sinew_guard *g, const sinew_features *f, int32_t thread
     list_near(g);
 }
 
-static void stay(sinew_guard *g)
-{
-    for (int32_t v = 0; v < g->vertex_count; v++)
-        g->safe[4 * (size_t)v + 3] = 0;
-}
-
 int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     int32_t count = 0;
-    start_limits(g, f, threads);
+    start(g, f, threads);
     memset(g->held, 0, (size_t)g->vertex_count);
-    int parted = 0;
-    while (parted < PARTINGS && g->near_count > 0 && !part_pairs(g))
-        parted++;
-    /* What was moved apart may be out of its ball, and near to others. */
-    if (parted > 0)
-        start_limits(g, f, threads);
+    int passes = 0;
+    while (passes < PARTINGS && g->near_count > 0 && !part_pairs(g))
+        passes++;
+    /* What was moved apart may have left its ball, and come near others. */
+    if (passes > 0)
+        start(g, f, threads);
     for (int k = 0; g->near_count > 0 && shorten_ways(g, k >= PATIENT); k++) {
         if (k == PASSES) {
             stay(g);

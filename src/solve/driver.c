@@ -248,6 +248,7 @@ static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
     s->notes = 0;
+    s->lost = false;
     s->linear_iterations = 0;
     s->row_count = 0;
     s->v_end = NULL;
@@ -322,9 +323,11 @@ static bool ended_in_numbers(const sinew_solve *s)
 
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
-    if (s->contact && !s->gap && s->def.measure == SINEW_MEASURE_GAP && sinew_gap_create(s, NULL) != SINEW_OK)
+    if (s->contact && !s->gap && s->def.measure == SINEW_MEASURE_GAP && sinew_gap_create(s, NULL) != SINEW_OK) {
+        sinew_gap_destroy(s);
         return (sinew_gap_estimate){
             .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
+    }
     if (!s->gap || s->step % s->def.gap_every != 0)
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)
@@ -395,6 +398,9 @@ static bool renew(sinew_solve *s, int32_t iteration, bool solved)
     if (!s->contact)
         return false;
     const uint32_t what = s->contact->renew(s->contact->context, s, iteration, solved);
+    s->lost = what & SINEW_RESUME_LOST;
+    if (s->lost)
+        return false;
     resume(s, what);
     return what != 0;
 }
@@ -416,7 +422,7 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
     const bool watch = s->def.tolerance > 0 && looks_at_residuals(s);
     double before = HUGE_VAL;
     int32_t iteration = 0;
-    while (*bits == 0 && iteration < s->def.iterations) {
+    while (*bits == 0 && !s->lost && iteration < s->def.iterations) {
         if (watch)
             sinew_solve_evaluate(s);
         if (watch && finished(s, before)) {
@@ -431,6 +437,8 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
         guard(s);
         if (*bits == 0 ? renew(s, iteration, false) : goes_on(s, iteration, bits))
             before = HUGE_VAL;
+        if (s->lost)
+            break;
         if (s->def.record == SINEW_RECORD_ITERATIONS)
             record(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
@@ -448,9 +456,11 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     guard(s);
     choose_start(s);
     renew(s, 0, false);
-    if (s->def.record == SINEW_RECORD_ITERATIONS)
+    if (s->def.record == SINEW_RECORD_ITERATIONS && !s->lost)
         record(s, 0, began);
     *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
+    if (s->lost)
+        return result->bits = SINEW_STEP_UNPREPARED;
     if (s->contact) {
         if (s->ops->settle)
             s->ops->settle(s);

@@ -243,7 +243,7 @@ static void inherit_one(sinew_touch *to, const sinew_touch *from)
 static bool party_of(const sinew_touch *t, uint64_t *party)
 {
     *party = sinew_pack(t->v[0], t->second);
-    return t->key >> 60 != SINEW_TOUCH_EDGES;
+    return t->key >> 60 != SINEW_TOUCH_EDGES && t->key >> 60 != SINEW_TOUCH_SKIN;
 }
 
 /* A contact that is no more, in [count] by party, for this one; its place, -1: there is none left. */

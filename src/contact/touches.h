@@ -27,6 +27,7 @@ typedef enum sinew_touch_kind {
     SINEW_TOUCH_CORNER,   /* vertex and vertex */
     SINEW_TOUCH_EDGES,
     SINEW_TOUCH_PLANE, /* vertex and object */
+    SINEW_TOUCH_SKIN,  /* vertex of a skin, which is no feature, and object */
     SINEW_TOUCH_KINDS
 } sinew_touch_kind;
 
@@ -60,6 +61,8 @@ typedef struct sinew_touch {
     double kn, kt;             /* N/m */
     double force, friction[3]; /* N: on the first, where the step ended */
     double clearance;          /* m: where the step ended */
+    int32_t cell;              /* of skins: the cell of the collider; -1: a plane */
+    sinew_real place[3];       /* of skins: weights of its vertices */
     bool old;                  /* bore a force when the step began */
     bool heir;                 /* took over what one bore that is no more in the list */
 } sinew_touch;

@@ -177,7 +177,7 @@ static bool build_scene(sinew_reader *reader)
     for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)
         if (!sinew_reader_collider(reader, entry))
             return false;
-    return true;
+    return sinew_reader_note_cages(reader);
 }
 
 static bool read_tree(sinew_reader *reader, const char *text, size_t size, const sinew_scene_def *def)

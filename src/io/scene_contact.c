@@ -2,8 +2,10 @@
  *
  * scene_contact.c: whether and how bodies of a scene touch: its key "contact", and that of a body.
  */
+#include "io/scene_cage.h"
 #include "io/scene_reader.h"
 #include "sinew/contact.h"
+#include "sinew/skin.h"
 
 static bool refuse_without_contact(sinew_reader *reader, const sinew_node *node)
 {
@@ -58,4 +60,26 @@ bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sin
     sinew_take_bits(node, "mask", &contact.mask);
     return sinew_body_set_contact(reader->scene->world, body, &contact, reader->error) == SINEW_OK ||
            sinew_tree_blame(&reader->tree, node);
+}
+
+bool sinew_reader_note_cages(sinew_reader *reader)
+{
+    const sinew_world *world = reader->scene->world;
+    for (int32_t k = 0; sinew_world_contact(world).on && k < sinew_world_body_count(world); k++) {
+        const sinew_body body = sinew_world_body_at(world, k);
+        if (body.index < 0 || !sinew_body_skin(world, body) ||
+            sinew_body_get_contact(world, body).surface != SINEW_CONTACT_CAGE)
+            continue;
+        const double far = sinew_cage_distance(world, body, &reader->allocator, reader->error);
+        if (reader->error->status != SINEW_OK)
+            return false;
+        const char *name = sinew_body_name(world, body);
+        if (far > 0 &&
+            !sinew_reader_note(reader,
+                               "bodies[%d]%s%s: touches with its cage, up to %.3g m from the surface that is "
+                               "shown (contact.surface = skin touches with that)",
+                               (int)k, name && *name ? " " : "", name ? name : "", far))
+            return false;
+    }
+    return true;
 }

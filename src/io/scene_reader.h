@@ -135,6 +135,8 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
 /* Contact of the scene, before its bodies; of a body, which has its energies and its skin; a collider
  * (scene_contact.c, scene_collider.c). */
 bool sinew_reader_contact(sinew_reader *reader);
+/* Notes how far shown surfaces are from what touches, when all bodies are there. */
+bool sinew_reader_note_cages(sinew_reader *reader);
 bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);
 /* The keys `camera` and `picture` (scene_view.c). */

@@ -115,7 +115,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
         status = refresh_gap(s, changed, error);
     if (status == SINEW_OK && changed & s->ops->refreshes && s->ops->refresh)
         status = s->ops->refresh(s, changed & s->ops->refreshes, error);
-    if (status != SINEW_OK)
+    /* In the midst of a step the driver still looks at q. */
+    if (status != SINEW_OK && !s->resuming)
         sinew_solve_release(s);
     return status;
 }
@@ -247,6 +248,7 @@ static bool looks_at_residuals(const sinew_solve *s)
 static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
+    s->lost = false;
     s->notes = 0;
     s->linear_iterations = 0;
     s->row_count = 0;
@@ -416,7 +418,7 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
     const bool watch = s->def.tolerance > 0 && looks_at_residuals(s);
     double before = HUGE_VAL;
     int32_t iteration = 0;
-    while (*bits == 0 && iteration < s->def.iterations) {
+    while (*bits == 0 && !s->lost && iteration < s->def.iterations) {
         if (watch)
             sinew_solve_evaluate(s);
         if (watch && finished(s, before)) {
@@ -451,6 +453,8 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     if (s->def.record == SINEW_RECORD_ITERATIONS)
         record(s, 0, began);
     *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
+    if (s->lost)
+        return result->bits = SINEW_STEP_UNPREPARED;
     if (s->contact) {
         if (s->ops->settle)
             s->ops->settle(s);

@@ -37,6 +37,13 @@ typedef struct sinew_contact_deeds {
     double heat;             /* of friction */
 } sinew_contact_deeds;
 
+/* A vertex of a surface that rides on a body and touches colliders. */
+typedef struct sinew_skin_vertex {
+    int32_t object, number; /* of its body; which vertex of the skin */
+    int32_t v[4];           /* feature vertices that carry it */
+    sinew_real w[4];
+} sinew_skin_vertex;
+
 /* The surface of a closed collider as a tree. */
 typedef struct sinew_contact_tree {
     struct sinew_tree *tree; /* NULL: not needed yet */
@@ -53,8 +60,10 @@ struct sinew_contact_work {
     int64_t shape_version;
     sinew_features features;
     sinew_detector *detector;
-    double *edge;              /* [object_count] m: mean length of edges */
-    int32_t *number;           /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    double *edge;             /* [object_count] m: mean length of edges */
+    int32_t *number;          /* [vertex_count] of a vertex in its body's mesh or in its collider */
+    sinew_skin_vertex *skins; /* [skin_count] in the order of objects */
+    int32_t skin_count;
     sinew_contact_tree *trees; /* [object_count] of closed colliders, once something was near; NULL until then */
     /* What contacts bore before surfaces were made anew, or in a loaded state, until the next step finds them. */
     sinew_touch_note *notes;
@@ -95,9 +104,12 @@ struct sinew_contact_work {
 
     /* The step at hand. */
     sinew_contact_hooks hooks;
-    double time;         /* s: when it began */
-    double *blocks;      /* [particle_count][9] N/m of the fixed elements, where it began */
-    sinew_real *guess;   /* [particle_count][4] m: where solvers begin that begin with inertia */
+    double time;       /* s: when it began */
+    double *blocks;    /* [particle_count][9] N/m of the fixed elements, where it began */
+    sinew_real *guess; /* [particle_count][4] m: where solvers begin that begin with inertia */
+    sinew_real *held,
+        *start;          /* [particle_count][4] m: projection: where the step begins; where particles were before */
+    bool shifted;        /* particles were moved from start */
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
@@ -112,7 +124,8 @@ struct sinew_contact_work {
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
         way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
-    size_t past_room, ended_room, number_room, note_room, packed_room, bounded_room, inside_room;
+    size_t skin_room, held_room, start_room, past_room, ended_room, number_room, note_room, packed_room, bounded_room,
+        inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -140,6 +153,13 @@ sinew_touch_pair *sinew_contact_add_pair(sinew_world *world);
 /* Pairs of vertices that are inside closed colliders lead out of them (contact_inside.c). */
 sinew_status sinew_contact_lead_out(sinew_world *world, sinew_error *error);
 void sinew_contact_trees_release(sinew_contact_work *c);
+/* Brings the tree of a collider's triangles to where it is in this epoch. */
+sinew_status sinew_contact_tend_tree(sinew_world *world, int32_t object, sinew_error *error);
+/* Skins (contact_skin.c): lists their vertices when features are made; adds their contacts behind the others; the place
+ * of a collider that a contact of a skin is with. */
+bool sinew_contact_list_skins(sinew_world *world);
+sinew_status sinew_contact_add_skins(sinew_world *world, sinew_error *error);
+void sinew_contact_skin_place(const sinew_contact_work *c, const sinew_touch *touch, const sinew_real *x, double b[3]);
 
 /* The body or collider of an object. */
 sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object);
@@ -149,6 +169,18 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error);
 /* A step that could not be made, or whose end is no number. */
 void sinew_contact_abandon(sinew_world *world);
 void sinew_contact_end(sinew_world *world, sinew_step_result *result);
+
+/* The mode `projection` (contact_modes.c): refuses solvers that cannot take a mode; puts vertices on colliders when the
+ * contacts of a step are known, and back where it fails; holds them there in each iteration, true: q was changed. */
+sinew_status sinew_contact_check_mode(const sinew_world *world, sinew_error *error);
+sinew_status sinew_contact_projection_begin(sinew_world *world, sinew_error *error);
+void sinew_contact_projection_undo(sinew_world *world);
+bool sinew_contact_project(sinew_world *world, sinew_real *q);
+/* Whether a contact is one of a vertex at or below the surface of a collider; m: where its spring begins above it. */
+bool sinew_contact_is_held(const sinew_contact_work *c, const sinew_touch *touch);
+double sinew_contact_spare(const sinew_contact_work *c, const sinew_touch *touch);
+/* N: what the projection bore of a contact where the step ended, besides its spring. */
+double sinew_contact_projected_force(const sinew_world *world, const sinew_touch *touch);
 
 /* Contacts that began, stayed or ended (contact_events.c). Before the first epoch: who is old; false without memory. */
 bool sinew_contact_note_old(sinew_world *world);
@@ -171,6 +203,9 @@ void sinew_contact_write_numbers(sinew_contact_work *c);
 bool sinew_contact_gate(sinew_world *world);
 /* Normal force (N) and slip u (m) of a contact where the particles are. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
+/* values [element_count][4] N: multipliers of a solver that has its own: normal, then three of the tangent, on the
+ * first side. False: it has none. */
+bool sinew_contact_own_forces(const sinew_world *world, sinew_real *values);
 /* The point of the second side that is a collider's, now and when the step began; zero where both are bodies'. */
 void sinew_contact_fixed_part(const sinew_contact_work *c, const sinew_touch *touch, const sinew_real *x, double b[3]);
 

@@ -16,6 +16,7 @@
 #include "energy/contact.h"
 #include "world/contact.h"
 
+#define HARD      1e4  /* times as stiff as what it touches: springs of projection */
 #define UNBOUNDED 1e30 /* N: friction of penalty springs, which never slide */
 
 void sinew_contact_fixed_part(const sinew_contact_work *c, const sinew_touch *t, const sinew_real *x, double b[3])
@@ -35,6 +36,8 @@ static void fixed_point(const sinew_world *world, const sinew_touch *t, bool beg
     double normal[3];
     if (second->kinematic && second->vertex_count == 0)
         sinew_contact_plane(world, t->second, begun ? 0 : c->part[t->second], b, normal);
+    else if (t->key >> 60 == SINEW_TOUCH_SKIN)
+        sinew_contact_skin_place(c, t, begun ? c->begun : c->wanted, b);
     else
         sinew_contact_fixed_part(c, t, begun ? c->begun : c->wanted, b);
 }
@@ -74,7 +77,13 @@ static void set_stiffness(const sinew_world *world, sinew_touch *t, double give)
     t->kn = t->kt = (double)def->stiffness / give;
     if (def->mode == SINEW_CONTACT_AUGMENTED)
         return;
-    t->kn = (double)def->penalty;
+    if (def->mode == SINEW_CONTACT_PROJECTION) {
+        t->kn = HARD / give;
+        t->offset += t->sunk;
+        t->sunk = 0;
+    } else {
+        t->kn = (double)def->penalty;
+    }
     t->kt = def->mode == SINEW_CONTACT_PENALTY ? (double)def->penalty_tangent : 0;
     t->lambda = t->bears = 0;
 }
@@ -118,7 +127,8 @@ static void write_data(const sinew_world *world, const sinew_touch *t, sinew_rea
         data[SINEW_CONTACT_ANCHOR + i] = (sinew_real)(t->anchor[i] + b[i]);
         data[SINEW_CONTACT_HELD + i] = (sinew_real)-t->tangent[i];
     }
-    data[SINEW_CONTACT_OFFSET] = (sinew_real)(t->offset + t->core + t->n[0] * b[0] + t->n[1] * b[1] + t->n[2] * b[2]);
+    data[SINEW_CONTACT_OFFSET] = (sinew_real)(t->offset + sinew_contact_spare(c, t) + t->core + t->n[0] * b[0] +
+                                              t->n[1] * b[1] + t->n[2] * b[2]);
     data[SINEW_CONTACT_LAMBDA] = (sinew_real)t->lambda;
     data[SINEW_CONTACT_KN] = (sinew_real)t->kn;
     data[SINEW_CONTACT_KT] = (sinew_real)t->kt;
@@ -183,7 +193,8 @@ static void fill_lists(sinew_world *world, sinew_contact_work *c)
     c->element_count = 0;
     for (int32_t k = 0; k < c->touches.count; k++) {
         sinew_touch *t = &c->touches.list[k];
-        const double give = give_of(world, t);
+        const bool left_out = c->def.mode == SINEW_CONTACT_PROJECTION && !sinew_contact_is_held(c, t);
+        const double give = left_out ? 0 : give_of(world, t);
         c->element[k] = -1;
         if (!(give > 0))
             continue;

@@ -13,8 +13,7 @@
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
 
-/* Multipliers of solvers that have their own: normal, then three of the tangent, on the first. */
-static bool own_forces(const sinew_world *world, sinew_real *values)
+bool sinew_contact_own_forces(const sinew_world *world, sinew_real *values)
 {
     const sinew_solve *s = &world->solve;
     return s->ops->info.needs & SINEW_CAN_CONSTRAINT && s->ops->multipliers &&
@@ -77,6 +76,7 @@ static void take_forces(sinew_world *world, const sinew_real *own)
         t->force = sinew_contact_normal_force(c, e, world->q, u);
         spring_friction(t, (double)data[SINEW_CONTACT_LIMIT], u, t->friction);
         add_work(world, t);
+        t->force += sinew_contact_projected_force(world, t);
         for (int i = 0; own && i < 3; i++)
             t->friction[i] = (double)own[4 * (size_t)e + 1 + (size_t)i];
         t->force = own ? (double)own[4 * (size_t)e] : t->force;
@@ -319,8 +319,8 @@ static void measure_contacts(sinew_world *world)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->features.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)world->q[4 * (size_t)c->features.particle[t->v[a]] + i];
-        /* Clearances are measured without signs, and not from planes. */
-        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0)
+        /* Clearances are measured without signs, and neither from planes nor of skins. */
+        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0 || t->key >> 60 == SINEW_TOUCH_SKIN)
             c->report.violation = fmax(c->report.violation, t->sunk - height);
         c->report.complementarity += t->force * fabs(height);
     }
@@ -409,10 +409,11 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     sinew_real *x = c->wanted;
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
-    take_forces(world, constrains && c->element_count > 0 && own_forces(world, c->own) ? c->own : NULL);
+    take_forces(world, constrains && c->element_count > 0 && sinew_contact_own_forces(world, c->own) ? c->own : NULL);
     memcpy(x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);
+    memcpy(c->guard.safe, x, 4 * (size_t)c->features.vertex_count * sizeof *x);
     measure_contacts(world);
     sinew_contact_find_ended(world, x);
     measure_held(world);
@@ -426,5 +427,6 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     c->report.stationarity = result->residual;
     c->reported = c->crossings_known = measured;
     c->listed = true;
+    c->shifted = false;
     result->bits |= find_bits(world);
 }

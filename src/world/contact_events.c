@@ -46,7 +46,7 @@ static int32_t find_key(const sinew_touch *list, int32_t count, uint64_t key)
  * is set to stay, and the heir is marked. */
 static bool has_heir(sinew_contact_work *c, const sinew_touch *gone)
 {
-    if (gone->key >> 60 == SINEW_TOUCH_EDGES)
+    if (gone->key >> 60 == SINEW_TOUCH_EDGES || gone->key >> 60 == SINEW_TOUCH_SKIN)
         return false;
     for (int32_t k = 0; k < c->touches.count; k++) {
         sinew_touch *t = &c->touches.list[k];
@@ -68,6 +68,11 @@ static void find_weights(const sinew_contact_work *c, sinew_touch *t)
     sinew_touch_pair p = {.kind = kind == SINEW_TOUCH_EDGES ? SINEW_PAIR_EDGES : SINEW_PAIR_FACE};
     if (kind == SINEW_TOUCH_PLANE) {
         t->w[0] = 1;
+        return;
+    }
+    if (kind == SINEW_TOUCH_SKIN) {
+        memcpy(t->v, c->skins[a].v, sizeof t->v);
+        memcpy(t->w, c->skins[a].w, sizeof t->w);
         return;
     }
     for (int k = 0; k < 4; k++)
@@ -95,6 +100,8 @@ double sinew_contact_clearance(const sinew_world *world, const sinew_touch *t, c
     double point[3] = {0, 0, 0}, normal[3], height = -t->offset - t->core - t->sunk;
     if (second->kinematic && second->vertex_count == 0)
         sinew_contact_plane(world, t->second, c->part[t->second], point, normal);
+    else if (t->key >> 60 == SINEW_TOUCH_SKIN)
+        sinew_contact_skin_place(c, t, x, point);
     for (size_t i = 0; i < 3; i++) {
         height -= t->n[i] * point[i];
         for (int a = 0; a < 4; a++)

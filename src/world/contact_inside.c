@@ -69,10 +69,13 @@ static sinew_status plant(const sinew_world *world, int32_t object, const sinew_
     return t->tree ? SINEW_OK : SINEW_ERROR_MEMORY;
 }
 
-/* The tree of a collider where it is in this epoch. */
-static sinew_status tend_tree(sinew_world *world, int32_t object, sinew_error *error)
+sinew_status sinew_contact_tend_tree(sinew_world *world, int32_t object, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
+    if (!c->trees)
+        c->trees = sinew_allocate_zero(&c->features.allocator, (size_t)c->features.object_count, sizeof *c->trees);
+    if (!c->trees)
+        return sinew_fail_memory(error, "contacts");
     const sinew_touch_object *o = &c->features.objects[object];
     if (!sinew_make_spare_room(&world->allocator, &c->packed, &c->packed_room, 3 * (size_t)o->vertex_count,
                                sizeof *c->packed))
@@ -183,7 +186,7 @@ static sinew_status lead_out(sinew_world *world, int32_t object, sinew_error *er
     int32_t count = list_bounded(c, object);
     if (count == 0)
         return SINEW_OK;
-    const sinew_status status = tend_tree(world, object, error);
+    const sinew_status status = sinew_contact_tend_tree(world, object, error);
     if (status != SINEW_OK)
         return status;
     count = keep_inside(c, c->trees[object].tree, count);
@@ -210,9 +213,7 @@ sinew_status sinew_contact_lead_out(sinew_world *world, sinew_error *error)
         any = any || has_inside(world, &f->objects[o]);
     if (!any)
         return SINEW_OK;
-    if (!c->trees)
-        c->trees = sinew_allocate_zero(&f->allocator, (size_t)f->object_count, sizeof *c->trees);
-    if (!c->trees || !sinew_make_room(m, &c->bounded, &c->bounded_room, (size_t)f->moved_count, sizeof *c->bounded) ||
+    if (!sinew_make_room(m, &c->bounded, &c->bounded_room, (size_t)f->moved_count, sizeof *c->bounded) ||
         !sinew_make_room(m, &c->inside, &c->inside_room, (size_t)f->moved_count, sizeof *c->inside))
         return sinew_fail_memory(error, "contacts");
     memset(c->inside, 0, (size_t)f->moved_count);

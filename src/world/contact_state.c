@@ -30,7 +30,7 @@ typedef struct collider_note {
 } collider_note;
 
 /* Vertices of the first and of the second feature of each kind. */
-static const int feature_size[SINEW_TOUCH_KINDS][2] = {{1, 3}, {1, 2}, {1, 1}, {2, 2}, {1, 0}};
+static const int feature_size[SINEW_TOUCH_KINDS][2] = {{1, 3}, {1, 2}, {1, 1}, {2, 2}, {1, 0}, {0, 0}};
 
 /* ---- From contacts to notes ------------------------------------------------------------------ */
 
@@ -71,6 +71,8 @@ sinew_touch_note sinew_contact_note(const sinew_world *world, const sinew_touch 
         for (int k = 0; k < size; k++)
             put_vertex(c, t, vertices[k], at++, &note);
     }
+    if (note.kind == SINEW_TOUCH_SKIN)
+        note.vertices[0] = c->skins[features[0]].number;
     put_vertex(c, t, t->v[0], FIRST_VERTEX, &note);
     return note;
 }
@@ -190,6 +192,20 @@ static int32_t find_cell(const sinew_features *f, const cell_index *index, const
     return -1;
 }
 
+/* The vertex of a skin by its number, -1: none. */
+static int32_t find_skin(const sinew_contact_work *c, int32_t object, int32_t number)
+{
+    int32_t low = 0, high = c->skin_count;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        const sinew_skin_vertex *s = &c->skins[middle];
+        const bool before = s->object < object || (s->object == object && s->number < number);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low < c->skin_count && c->skins[low].object == object && c->skins[low].number == number ? low : -1;
+}
+
 /* A contact that bears what the note says; false: its objects or features are no more. */
 static bool touch_of_note(const sinew_world *world, const cell_index *cells, const sinew_touch_note *note,
                           sinew_touch *t)
@@ -215,14 +231,18 @@ static bool touch_of_note(const sinew_world *world, const cell_index *cells, con
                       : sizes[s] == 1 ? own[0]
                                       : objects[1];
     }
-    *t = (sinew_touch){.first = objects[0], .second = objects[1]};
+    if (note->kind == SINEW_TOUCH_SKIN)
+        features[0] = find_skin(world->contact, objects[0], note->vertices[0]);
+    *t = (sinew_touch){.first = objects[0], .second = objects[1], .cell = -1};
+    if (features[0] < 0 || features[1] < 0)
+        return false;
     t->key = sinew_touch_key((sinew_touch_kind)note->kind, features[0], features[1]);
     t->v[0] = t->v[1] = t->v[2] = t->v[3] = v[FIRST_VERTEX];
     t->lambda = note->lambda;
     t->bears = note->bears;
     t->force = note->force;
     memcpy(t->tangent, note->tangent, sizeof t->tangent);
-    return features[0] >= 0 && features[1] >= 0;
+    return true;
 }
 
 /* In the order of keys, each once. found [count]. */

@@ -227,10 +227,23 @@ static sinew_status find_contacts(sinew_world *world, sinew_error *error)
     const sinew_touches swap = c->before;
     c->before = c->touches;
     c->touches = swap;
-    if (!sinew_touches_find(&c->touches, &c->features, &c->pairs, &rule) ||
-        !sinew_touches_inherit(&c->touches, &c->before, &c->features))
+    if (!sinew_touches_find(&c->touches, &c->features, &c->pairs, &rule))
         return sinew_fail_memory(error, "contacts");
-    return SINEW_OK;
+    const sinew_status status = sinew_contact_add_skins(world, error);
+    if (status == SINEW_OK && !sinew_touches_inherit(&c->touches, &c->before, &c->features))
+        return sinew_fail_memory(error, "contacts");
+    return status;
+}
+
+/* Without a guard colliders come all the way. */
+static void bring_colliders(const sinew_world *world)
+{
+    sinew_contact_work *c = world->contact;
+    for (int32_t o = 0; o < c->features.object_count; o++)
+        if (c->features.objects[o].kinematic) {
+            c->part[o] = 1;
+            sinew_contact_place(world, o, 1, c->guard.safe + 4 * (size_t)c->features.objects[o].first_vertex);
+        }
 }
 
 /* Pairs, cells and contacts where the vertices are. */
@@ -252,6 +265,8 @@ static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *erro
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)
         return status;
+    if (!is_guarded(c))
+        bring_colliders(world);
     for (int32_t v = 0; v < c->features.vertex_count; v++)
         c->guard.fixed[v] = v >= c->features.moved_count || world->pinned[c->features.particle[v]];
     status = find_contacts(world, error);
@@ -374,6 +389,8 @@ static void limit_hook(void *context, sinew_real *trial)
 static bool guard_hook(void *context, sinew_solve *s)
 {
     sinew_world *world = context;
+    if (world->contact->def.mode == SINEW_CONTACT_PROJECTION)
+        return sinew_contact_project(world, s->q);
     return hold(world, s->q, s->ops->guarded_late);
 }
 
@@ -491,15 +508,31 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
 }
 
+/* Contacts go on with the multipliers that a solver of its own ones has found so far: they have pushed particles to
+ * where they are, and only who knows of a push can take it back. */
+static void keep_multipliers(sinew_world *world)
+{
+    sinew_contact_work *c = world->contact;
+    if (c->element_count == 0 || !sinew_contact_own_forces(world, c->own))
+        return;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_touch *t = &c->touches.list[c->touch_of[e]];
+        t->lambda = (double)c->own[4 * (size_t)e];
+        for (size_t i = 0; i < 3; i++)
+            t->tangent[i] = -(double)c->own[4 * (size_t)e + 1 + i];
+    }
+}
+
 static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iteration)
 {
     sinew_contact_work *c = world->contact;
+    keep_multipliers(world);
     memcpy(c->x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     for (int32_t i = 0; i < world->particle_count; i++)
         if (world->pinned[i])
             memcpy(s->q + 4 * (size_t)i, world->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
     if (make_epoch(world, false, &world->error) != SINEW_OK) {
-        c->failed = true;
+        c->failed = s->lost = true;
         return 0;
     }
     c->epoch_began = iteration;
@@ -587,7 +620,9 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
     c->time = world->time;
-    sinew_status status = sinew_contact_surfaces(world, error);
+    sinew_status status = sinew_contact_check_mode(world, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_surfaces(world, error);
     if (status != SINEW_OK)
         return status;
     if (!make_vectors(world, c) || !sinew_contact_note_old(world))
@@ -612,11 +647,13 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     status = make_epoch(world, true, error);
     /* What touches nothing begins as it would without contact. */
     world->solve.first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
-    return status;
+    return status == SINEW_OK && c->def.mode == SINEW_CONTACT_PROJECTION ? sinew_contact_projection_begin(world, error)
+                                                                         : status;
 }
 
 void sinew_contact_abandon(sinew_world *world)
 {
+    sinew_contact_projection_undo(world);
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
 }

@@ -120,6 +120,30 @@ static bool number_body(const sinew_world *world, const sinew_body_record *body,
     return good;
 }
 
+/* A body that touches with its skin has the particles that carry it as vertices, and no cells. */
+static sinew_status sketch_skin(const sinew_world *world, int32_t place, sketch *s, int32_t o, sinew_error *error)
+{
+    const sinew_body_record *body = &world->bodies[place];
+    if (!body->skin)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "body %d touches with its skin, and none rides on it: give it one, or touch with its cage",
+                          place);
+    uint8_t *used = sinew_allocate_zero(&world->allocator, (size_t)body->count, 1);
+    s->particles[o] = sinew_allocate(&world->allocator, (size_t)body->count, sizeof **s->particles);
+    if (!used || !s->particles[o]) {
+        sinew_release(&world->allocator, used);
+        return sinew_fail_memory(error, "the surface of a body");
+    }
+    for (int32_t k = 0; k < 4 * sinew_skin_vertex_count(body->skin); k++)
+        used[world->inside[body->first + body->skin_vertices[k]] - body->start] = 1;
+    s->objects[o].self = false;
+    for (int32_t i = 0; i < body->count; i++)
+        if (used[i])
+            s->particles[o][s->objects[o].vertex_count++] = body->start + i;
+    sinew_release(&world->allocator, used);
+    return SINEW_OK;
+}
+
 static sinew_status sketch_body(const sinew_world *world, int32_t place, sketch *s, int32_t o, sinew_error *error)
 {
     const sinew_contact_def *def = &world->contact->def;
@@ -134,6 +158,8 @@ static sinew_status sketch_body(const sinew_world *world, int32_t place, sketch 
                                          .group = own->group,
                                          .mask = own->mask,
                                          .self = own->self && def->self};
+    if (own->surface == SINEW_CONTACT_SKIN)
+        return sketch_skin(world, place, s, o, error);
     s->meshes[o] = sinew_mesh_surface(body->mesh, error);
     if (!s->meshes[o])
         return SINEW_ERROR_MEMORY;
@@ -222,7 +248,7 @@ static sinew_status make_sketch(const sinew_world *world, sketch *s, sinew_error
 {
     int32_t count = 0, first = 0;
     for (int32_t b = 0; b < world->body_count; b++)
-        count += world->bodies[b].mesh && world->bodies[b].contact.surface == SINEW_CONTACT_CAGE;
+        count += world->bodies[b].mesh && world->bodies[b].contact.surface != SINEW_CONTACT_NONE;
     for (int32_t k = 0; k < world->collider_count; k++)
         count += world->colliders[k].there;
     if (!sketch_reserve(s, &world->allocator, count))
@@ -230,7 +256,7 @@ static sinew_status make_sketch(const sinew_world *world, sketch *s, sinew_error
     int32_t o = 0;
     sinew_status status = SINEW_OK;
     for (int32_t b = 0; status == SINEW_OK && b < world->body_count; b++)
-        if (world->bodies[b].mesh && world->bodies[b].contact.surface == SINEW_CONTACT_CAGE)
+        if (world->bodies[b].mesh && world->bodies[b].contact.surface != SINEW_CONTACT_NONE)
             status = sketch_body(world, b, s, o++, error);
     for (int32_t k = 0; status == SINEW_OK && k < world->collider_count; k++)
         if (world->colliders[k].there)
@@ -311,6 +337,10 @@ sinew_status sinew_contact_surfaces(sinew_world *world, sinew_error *error)
     if (status == SINEW_OK) {
         fill_features(world, &s, &c->features);
         measure_edges(c);
+        if (!sinew_contact_list_skins(world))
+            status = sinew_fail_memory(error, "the surfaces that touch");
+    }
+    if (status == SINEW_OK) {
         status = sinew_detector_create(&c->detector, &c->features, world->objective.thread_count, error);
     }
     if (status == SINEW_OK && !sinew_contact_use_notes(world))

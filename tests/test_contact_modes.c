@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_contact_modes.c: modes of the papers do what the papers say: penalty (PBNG (18), (19)), projection (PBNG 7.2),
+ * half_space (PD, section 6), each on a block that falls, rests and slides.
+ */
+#include "contact_worlds.h"
+
+static sinew_world *make_mode(sinew_solver_kind solver, sinew_contact_mode mode, double penalty, double restitution)
+{
+    sinew_world *world = make_touching_world(solver, 1);
+    sinew_error error = {0};
+    sinew_contact_def def = sinew_default_contact_def();
+    def.mode = mode;
+    def.thickness = (sinew_real)4e-3;
+    def.friction = (sinew_real)0.4;
+    def.penalty = (sinew_real)penalty;
+    def.restitution = (sinew_real)restitution;
+    sinew_world_set_contact(world, &def, &error);
+    must(&error);
+    add_floor(world);
+    return world;
+}
+
+/* Lowest and mean height, and mean velocity along x. */
+typedef struct look {
+    double low, high, mean, speed;
+} look;
+
+static look look_at(const sinew_world *world)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *q = positions_of(world), *v = make_array(3 * (size_t)n, sizeof *v);
+    assert_int_equal(sinew_world_get_velocities(world, 0, n, v), SINEW_OK);
+    look l = {HUGE_VAL, -HUGE_VAL, 0, 0};
+    for (int32_t i = 0; i < n; i++) {
+        l.low = fmin(l.low, (double)q[3 * i + 1]);
+        l.high = fmax(l.high, (double)q[3 * i + 1]);
+        l.mean += (double)q[3 * i + 1] / n;
+        l.speed += (double)v[3 * i] / n;
+    }
+    free(q);
+    free(v);
+    return l;
+}
+
+static void run(sinew_world *world, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        const uint32_t bits = sinew_world_step(world, NULL);
+        if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE))
+            fail_msg("step %d: %s", i, sinew_world_error(world));
+    }
+}
+
+static void push(sinew_world *world, double speed)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *v = make_array(3 * (size_t)n, sizeof *v);
+    for (int32_t i = 0; i < n; i++)
+        v[3 * i] = (sinew_real)speed;
+    assert_int_equal(sinew_world_set_velocities(world, 0, n, v), SINEW_OK);
+    free(v);
+}
+
+/* N on the floor in the last step. */
+static double weight_on_floor(const sinew_world *world)
+{
+    double force[3];
+    assert_int_equal(sinew_collider_force(world, sinew_world_collider_at(world, 0), force, NULL, NULL), SINEW_OK);
+    return -force[1];
+}
+
+static const double weight = 9.81 * 8; /* N of a block of 0.2 m */
+
+/* Springs of a known stiffness: the block sinks by weight / (k vertices), and nothing stops it from sliding. */
+static void penalty(void **state)
+{
+    (void)state;
+    const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PBNG};
+    for (int s = 0; s < 2; s++) {
+        const double k = 1e5;
+        sinew_world *world = make_mode(solvers[s], SINEW_CONTACT_PENALTY, k, 0);
+        add_box(world, solvers[s], 1, 0.2, (const double[]){0, 0.15, 0}, 1e8);
+        run(world, 240);
+        const double sunk = 0.004 - look_at(world).low, expected = weight / (4 * k);
+        if (fabs(sunk / expected - 1) > 0.1)
+            fail_msg("%s: sinks by %g m, expected %g", sinew_get_solver_info(solvers[s])->name, sunk, expected);
+        assert_true(fabs(weight_on_floor(world) / weight - 1) < 0.05);
+        push(world, 1);
+        run(world, 30);
+        assert_true(fabs(look_at(world).speed - 1) < 1e-3);
+        sinew_world_destroy(world);
+    }
+}
+
+/* Vertices at the surface stay there exactly, slide freely, and may leave. */
+static void projection(void **state)
+{
+    (void)state;
+    sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    add_box(world, SINEW_SOLVER_PBNG, 2, 0.2, (const double[]){0, 0.15, 0}, 1e6);
+    double deepest = 0;
+    for (int i = 0; i < 120; i++) {
+        run(world, 1);
+        deepest = fmax(deepest, 0.004 - look_at(world).low);
+    }
+    look l = look_at(world);
+    print_message("projection: %g m deep in the step that comes in, %g m at rest, bears %g of %g N\n", deepest,
+                  0.004 - l.low, weight_on_floor(world), weight);
+    /* It goes in by one step's way at most, and is put on the surface when the next begins. */
+    assert_true(deepest > 0 && deepest < 1.2 / 60);
+    assert_true(fabs(0.004 - l.low) < 2e-5);
+    assert_true(fabs(weight_on_floor(world) / weight - 1) < 0.1);
+    push(world, 1);
+    run(world, 30);
+    l = look_at(world);
+    assert_true(fabs(l.speed - 1) < 1e-2 && fabs(0.004 - l.low) < 2e-4);
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *v = make_array(3 * (size_t)n, sizeof *v);
+    for (int32_t i = 0; i < n; i++)
+        v[3 * i + 1] = 2;
+    assert_int_equal(sinew_world_set_velocities(world, 0, n, v), SINEW_OK);
+    run(world, 6);
+    assert_true(look_at(world).low > 0.1);
+    free(v);
+    sinew_world_destroy(world);
+    world = make_mode(SINEW_SOLVER_NEWTON, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0, 0.15, 0}, 1e6);
+    assert_true(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED);
+    assert_non_null(strstr(sinew_world_error(world), "projection is for pbng"));
+    sinew_world_destroy(world);
+}
+
+/* Planes that push and do not pull; friction takes from velocities mu g h a step, bouncing gives them back. */
+static void half_space(void **state)
+{
+    (void)state;
+    const sinew_solver_kind solvers[] = {SINEW_SOLVER_PD, SINEW_SOLVER_NEWTON};
+    for (int s = 0; s < 2; s++) {
+        const char *name = sinew_get_solver_info(solvers[s])->name;
+        sinew_world *world = make_mode(solvers[s], SINEW_CONTACT_HALF_SPACE, 1e6, 0);
+        add_box(world, solvers[s], 2, 0.2, (const double[]){0, 0.15, 0}, 1e6);
+        run(world, 120);
+        assert_true(0.004 - look_at(world).low < 1e-3 && look_at(world).low < 0.0045);
+        push(world, 1);
+        run(world, 10);
+        const double lost = 1 - look_at(world).speed, expected = 10 * 0.4 * 9.81 / 60;
+        print_message("%s: friction takes %g m/s in 10 steps, expected %g\n", name, lost, expected);
+        assert_true(fabs(lost / expected - 1) < 0.2);
+        run(world, 60);
+        assert_true(fabs(look_at(world).speed) < 1e-3);
+        sinew_world_destroy(world);
+        world = make_mode(solvers[s], SINEW_CONTACT_HALF_SPACE, 1e6, 0.7);
+        sinew_mesh *mesh = make_rope(2, (const double[]){0, 0.354, 0}, (const double[]){1, 0.354, 0});
+        add_springs(world, add_mesh(world, mesh, 1, NULL, NULL), 1e4);
+        sinew_mesh_destroy(mesh);
+        double lowest = HUGE_VAL, rise = 0;
+        for (int i = 0; i < 60; i++) {
+            run(world, 1);
+            const double at = look_at(world).mean;
+            lowest = fmin(lowest, at);
+            rise = at > lowest ? fmax(rise, at - lowest) : rise;
+        }
+        print_message("%s: two particles bounce back by %g of 0.35 m\n", name, rise);
+        assert_true(fabs(rise / (0.49 * 0.35) - 1) < 0.25);
+        sinew_world_destroy(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(penalty),
+        cmocka_unit_test(projection),
+        cmocka_unit_test(half_space),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

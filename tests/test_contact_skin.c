@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_contact_skin.c: bodies that touch colliders with the surface that rides on them, in place of their own.
+ */
+#include "contact_worlds.h"
+#include "skin_fixture.h"
+
+/* A cube of 0.3 m around the origin as an OBJ file: it rides on a block of 0.2 m. */
+static const char cube_obj[] = "v -0.15 -0.15 -0.15\nv 0.15 -0.15 -0.15\nv 0.15 -0.15 0.15\nv -0.15 -0.15 0.15\n"
+                               "v -0.15 0.15 -0.15\nv 0.15 0.15 -0.15\nv 0.15 0.15 0.15\nv -0.15 0.15 0.15\n"
+                               "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
+
+/* A block with that skin, `height` m above the floor's level. */
+static sinew_body add_skinned(sinew_world *world, sinew_solver_kind solver, double height)
+{
+    sinew_error error = {0};
+    write_text("cube.obj", cube_obj);
+    sinew_skin *skin = read_skin("cube.obj", NULL, &error);
+    must(&error);
+    const sinew_body body = add_box(world, solver, 2, 0.2, (const double[]){0, height, 0}, 1e6);
+    sinew_ride_def ride = sinew_default_ride_def();
+    ride.skin = skin;
+    sinew_body_set_skin(world, body, &ride, &error);
+    must(&error);
+    sinew_skin_destroy(skin);
+    sinew_body_contact own = sinew_default_body_contact();
+    own.surface = SINEW_CONTACT_SKIN;
+    sinew_body_set_contact(world, body, &own, &error);
+    must(&error);
+    return body;
+}
+
+static double lowest(const sinew_world *world, sinew_body body)
+{
+    const int32_t n = sinew_skin_vertex_count(sinew_body_skin(world, body));
+    sinew_real *q = make_array(3 * (size_t)n, sizeof *q);
+    assert_int_equal(sinew_body_skin_positions(world, body, q), SINEW_OK);
+    double low = HUGE_VAL;
+    for (int32_t i = 0; i < n; i++)
+        low = fmin(low, (double)q[3 * i + 1]);
+    free(q);
+    return low;
+}
+
+static void steps(sinew_world *world, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (sinew_world_step(world, NULL) & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE))
+            fail_msg("step %d: %s", i, sinew_world_error(world));
+}
+
+/* It falls on a plane, a box or a sphere as large as a floor, and its skin rests on the surface. */
+static void skins_rest(void **state)
+{
+    (void)state;
+    const sinew_shape_kind kinds[] = {SINEW_SHAPE_PLANE, SINEW_SHAPE_BOX, SINEW_SHAPE_SPHERE};
+    const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PD, SINEW_SOLVER_PBNG};
+    for (int k = 0; k < 3; k++)
+        for (int s = 0; s < 3; s++) {
+            sinew_world *world = make_touching_world(solvers[s], 1);
+            set_touch(world, 4e-3, 0.4);
+            sinew_collider_def def = sinew_default_collider_def(kinds[k]);
+            def.radius = 50;
+            def.position[1] = kinds[k] == SINEW_SHAPE_SPHERE ? -50 : kinds[k] == SINEW_SHAPE_BOX ? (sinew_real)-0.5 : 0;
+            const sinew_collider floor = add_collider(world, &def);
+            const sinew_body body = add_skinned(world, solvers[s], 0.2);
+            steps(world, 90);
+            const double low = lowest(world, body);
+            double force[3];
+            assert_int_equal(sinew_collider_force(world, floor, force, NULL, NULL), SINEW_OK);
+            print_message("%s on a %s: %g m, %g N\n", sinew_get_solver_info(solvers[s])->name,
+                          sinew_shape_name(kinds[k]), low, -force[1]);
+            /* The sphere falls away by 0.15^2 / 50 m under the corners. */
+            assert_true(fabs(low - 0.004) < (kinds[k] == SINEW_SHAPE_SPHERE ? 7e-4 : 2e-4));
+            assert_true(fabs(-force[1] / (8 * 9.81) - 1) < 0.05);
+            sinew_world_destroy(world);
+        }
+}
+
+/* States hold what skins bear; a body without a skin is refused; one that begins inside comes out. */
+static void skins_are_remembered(void **state)
+{
+    (void)state;
+    sinew_world *worlds[2];
+    for (int i = 0; i < 2; i++) {
+        worlds[i] = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+        set_touch(worlds[i], 4e-3, 0.4);
+        sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_BOX);
+        def.position[1] = (sinew_real)-0.5;
+        add_collider(worlds[i], &def);
+        add_skinned(worlds[i], SINEW_SOLVER_NEWTON, 0.12);
+    }
+    assert_true(lowest(worlds[0], (sinew_body){0, 0}) < -0.02);
+    steps(worlds[0], 40);
+    assert_true(lowest(worlds[0], (sinew_body){0, 0}) > 0.003);
+    const size_t size = sinew_world_state_size(worlds[0]);
+    void *blob = make_array(size, 1);
+    assert_int_equal(sinew_world_state_save(worlds[0], blob, size), SINEW_OK);
+    assert_int_equal(sinew_world_state_load(worlds[1], blob, size, NULL), SINEW_OK);
+    for (int i = 0; i < 10; i++) {
+        steps(worlds[0], 1);
+        steps(worlds[1], 1);
+        assert_true(sinew_world_state_hash(worlds[0]) == sinew_world_state_hash(worlds[1]));
+    }
+    free(blob);
+    const sinew_ride_def none = sinew_default_ride_def();
+    assert_int_equal(sinew_body_set_skin(worlds[0], (sinew_body){0, 0}, &none, NULL), SINEW_OK);
+    assert_true(sinew_world_step(worlds[0], NULL) & SINEW_STEP_UNPREPARED);
+    assert_non_null(strstr(sinew_world_error(worlds[0]), "none rides on it"));
+    for (int i = 0; i < 2; i++)
+        sinew_world_destroy(worlds[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(skins_rest),
+        cmocka_unit_test(skins_are_remembered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

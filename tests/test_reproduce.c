@@ -294,7 +294,7 @@ static void check_pd_volume(const json_t *s)
 #define ALL_NAMES  "pbng pd/volume"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng pd/volume"
+#define ALL_NAMES  "thesis pbng pd/volume contact"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -356,6 +356,57 @@ static void check_pd(void)
 }
 
 #ifndef SINEW_SINGLE
+/* ---- Contact ---------------------------------------------------------------------------------- */
+
+/* newton, pd and qn stick, and slide as they should. */
+static void check_slope(const json_t *s)
+{
+    assert_true(number(s, "newton_drift") < 1e-6 && number(s, "pd_drift") < 1e-6 && number(s, "qn_drift") < 1e-6);
+    assert_true(fabs(number(s, "newton_acceleration_percent")) < 1);
+    assert_true(fabs(number(s, "pd_acceleration_percent")) < 1);
+    assert_true(fabs(number(s, "newton_held")) < 1e-3 && number(s, "newton_slid") > 0.8);
+}
+
+static void check_rebound(const json_t *s)
+{
+    assert_true(number(s, "rebound_0.2_percent") < 1 && number(s, "rebound_1_percent") < 1);
+    assert_true(number(s, "newton_linear") < 1e-10 && number(s, "newton_angular") < 1e-8);
+    assert_true(number(s, "newton_linear_e") < 1e-10 && number(s, "newton_angular_e") < 1e-8);
+}
+
+static void check_tower(const json_t *s)
+{
+    assert_true(number(s, "newton_energy") < 1e-10 && number(s, "newton_way") < 1e-3);
+    assert_true(number(s, "pd_energy") < 1e-10 && number(s, "pd_way") < 1e-3);
+}
+
+static void check_belt(const json_t *s)
+{
+    assert_true(fabs(number(s, "newton_0.2_percent")) < 3 && fabs(number(s, "newton_0.4_percent")) < 3);
+    assert_true(fabs(number(s, "pd_0.2_percent")) < 3 && fabs(number(s, "qn_0.4_percent")) < 3);
+}
+
+static void check_stick_slip(const json_t *s)
+{
+    assert_true(fabs(number(s, "newton_0.05_percent")) < 3 && fabs(number(s, "newton_0.2_percent")) < 3);
+}
+
+static void check_hertz(const json_t *s)
+{
+    assert_true(fabs(number(s, "press_0.0006_percent")) < 12);
+    assert_true(fabs(number(s, "press_0.0006_mesh_1_percent")) < fabs(number(s, "press_0.0006_mesh_0_percent")));
+}
+
+static void check_contact(void)
+{
+    static const experiment all[] = {
+        {"contact/slope", "slide.svg", check_slope},  {"contact/rebound", "rebound.svg", check_rebound},
+        {"contact/tower", "energy.svg", check_tower}, {"contact/belt", "tensions.svg", check_belt},
+        {"contact/hertz", "force.svg", check_hertz},  {"contact/stick-slip", "friction.svg", check_stick_slip},
+    };
+    check_each(all, sizeof all / sizeof all[0]);
+}
+
 static void check_stiff(void)
 {
     assert_complete("thesis/untwist-stiff", "momentum.svg");
@@ -451,6 +502,7 @@ static void test_all(void **state)
     check_each(all, sizeof all / sizeof all[0]);
     check_pbng();
     check_pd();
+    check_contact();
 }
 
 /* ---- Projective Dynamics ------------------------------------------------------------------------ */

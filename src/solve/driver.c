@@ -324,9 +324,11 @@ static bool ended_in_numbers(const sinew_solve *s)
 
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
-    if (s->contact && !s->gap && s->def.measure == SINEW_MEASURE_GAP && sinew_gap_create(s, NULL) != SINEW_OK)
+    if (s->contact && !s->gap && s->def.measure == SINEW_MEASURE_GAP && sinew_gap_create(s, NULL) != SINEW_OK) {
+        sinew_gap_destroy(s);
         return (sinew_gap_estimate){
             .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
+    }
     if (!s->gap || s->step % s->def.gap_every != 0)
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)

@@ -24,6 +24,7 @@
  *
  * After each sweep, accelerated or not, every free piece goes as a whole to the minimum over its rigid motions
  * (rigid.h): it costs a few operations a node, keeps linear momentum to round-off, and never raises the objective.
+ * Pieces that touch something do so with their contacts, those that touch each other together (rigid_touch.h).
  */
 #include <string.h>
 

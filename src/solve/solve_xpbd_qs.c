@@ -106,6 +106,8 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
     .begin = sinew_sweeping_begin,
     .iterate = sinew_sweeping_iterate,
     .settle = sinew_sweeping_settle,
+    .resume = sinew_sweeping_resume,
+    .guarded_late = true,
     .multipliers = sinew_sweeping_multipliers,
     .colours = sinew_sweeping_colours,
 };

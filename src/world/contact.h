@@ -85,7 +85,7 @@ struct sinew_contact_work {
     uint8_t *inside;    /* [moved_count] 1: inside it */
     sinew_guard guard;
     uint8_t *cut;       /* [vertex_count] 1 where the guard held a vertex back in the last iteration */
-    sinew_touch *past;  /* [past_count] that bore a force when the step began, by key */
+    sinew_touch *past;  /* [past_count] that were noted when the step began, by key */
     sinew_touch *ended; /* [ended_count] of these that are no more, by key */
     int32_t past_count, ended_count;
     sinew_touches touches, before; /* of this epoch; of the one before, or of the last step */
@@ -109,6 +109,8 @@ struct sinew_contact_work {
     sinew_real *guess; /* [particle_count][4] m: where solvers begin that begin with inertia */
     sinew_real *held,
         *start;          /* [particle_count][4] m: projection: where the step begins; where particles were before */
+    sinew_real *v_begun; /* [particle_count][4] m/s: velocities when it began, as v_before of the world will be */
+    bool noted_past;     /* past is that of the step at hand */
     bool shifted;        /* particles were moved from start */
     double gate;         /* N: multipliers wait until the residual is below */
     int32_t epoch_began; /* iterations when the last one was made */
@@ -124,8 +126,8 @@ struct sinew_contact_work {
 
     size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
         way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
-    size_t skin_room, held_room, start_room, past_room, ended_room, number_room, note_room, packed_room, bounded_room,
-        inside_room;
+    size_t v_room, skin_room, held_room, start_room, past_room, ended_room, number_room, note_room, packed_room,
+        bounded_room, inside_room;
 };
 
 /* Surfaces of bodies and colliders where they have changed (contact_surface.c). */
@@ -184,6 +186,8 @@ double sinew_contact_projected_force(const sinew_world *world, const sinew_touch
 
 /* Contacts that began, stayed or ended (contact_events.c). Before the first epoch: who is old; false without memory. */
 bool sinew_contact_note_old(sinew_world *world);
+/* A step that was not made: the list is what it was. */
+void sinew_contact_restore_past(sinew_world *world);
 /* Clearances, and contacts that are no more, where the step ended: x [vertex_count][4]. */
 void sinew_contact_find_ended(sinew_world *world, const sinew_real *x);
 double sinew_contact_clearance(const sinew_world *world, const sinew_touch *touch, const sinew_real *x);

@@ -281,7 +281,7 @@ static void change_velocities(sinew_world *world, const sinew_real *x)
     if (c->def.mode == SINEW_CONTACT_HALF_SPACE)
         rub(world, x);
     const double rubbed = kinetic_energy(world);
-    rebound(world, world->v_before, x);
+    rebound(world, c->v_begun, x);
     c->deeds.rubbed = rubbed - before;
     c->deeds.rebound = kinetic_energy(world) - rubbed;
     c->report.friction_heat += fmax(0, -c->deeds.rubbed);
@@ -427,6 +427,8 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     c->report.stationarity = result->residual;
     c->reported = c->crossings_known = measured;
     c->listed = true;
+    c->noted_past = false;
+    memcpy(world->v_before, c->v_begun, 4 * (size_t)world->particle_count * sizeof *c->v_begun);
     c->shifted = false;
     result->bits |= find_bits(world);
 }

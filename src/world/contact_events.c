@@ -24,10 +24,25 @@ bool sinew_contact_note_old(sinew_world *world)
     for (int32_t k = 0; k < c->touches.count; k++) {
         sinew_touch *t = &c->touches.list[k];
         t->old = t->force > 0;
-        if (t->old)
+        if (sinew_contact_is_noted(t))
             c->past[c->past_count++] = *t;
     }
+    c->noted_past = true;
     return true;
+}
+
+void sinew_contact_restore_past(sinew_world *world)
+{
+    sinew_contact_work *c = world->contact;
+    const size_t n = (size_t)c->past_count;
+    if (!c->noted_past)
+        return;
+    c->noted_past = c->listed = false;
+    c->touches.count = c->before.count = 0;
+    if (!sinew_make_spare_room(&world->allocator, &c->touches.list, &c->touches.room, n, sizeof *c->touches.list))
+        return;
+    memcpy(c->touches.list, c->past, n * sizeof *c->past);
+    c->touches.count = c->past_count;
 }
 
 /* The contact of that key in a list by keys; -1: none. */
@@ -120,7 +135,7 @@ void sinew_contact_find_ended(sinew_world *world, const sinew_real *x)
     }
     for (int32_t k = 0; k < c->past_count; k++) {
         sinew_touch *gone = &c->past[k];
-        if (find_key(c->touches.list, c->touches.count, gone->key) >= 0 || has_heir(c, gone))
+        if (!gone->old || find_key(c->touches.list, c->touches.count, gone->key) >= 0 || has_heir(c, gone))
             continue;
         if (gone->w[0] == 0 && gone->w[1] == 0 && gone->w[2] == 0 && gone->w[3] == 0)
             find_weights(c, gone);

@@ -217,6 +217,8 @@ static sinew_status hand_over(sinew_world *world, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_solve_refresh(s, &world->def.solver, SINEW_CHANGED_TRANSIENT, error);
     s->resuming = false;
+    if (status != SINEW_OK)
+        sinew_world_note_change(world, SINEW_CHANGED_SOLVER | SINEW_CHANGED_TRANSIENT);
     return status;
 }
 
@@ -605,15 +607,17 @@ static bool make_vectors(sinew_world *world, sinew_contact_work *c)
     const sinew_allocator *m = &world->allocator;
     const size_t size = 4 * (size_t)world->particle_count;
     return sinew_contact_need_v_before(world) &&
+           sinew_make_room(m, &c->v_begun, &c->v_room, size, sizeof *c->v_begun) &&
            sinew_make_room(m, &c->guess, &c->guess_room, size, sizeof *c->guess) &&
            sinew_make_room(m, &c->blocks, &c->block_room, 9 * (size_t)world->particle_count, sizeof *c->blocks);
 }
 
 static void note_velocities(sinew_world *world)
 {
-    memcpy(world->v_before, world->v, 4 * (size_t)world->particle_count * sizeof *world->v);
+    sinew_real *v = world->contact->v_begun;
+    memcpy(v, world->v, 4 * (size_t)world->particle_count * sizeof *v);
     for (int32_t i = 0; i < world->particle_count; i++)
-        world->v_before[4 * (size_t)i + 3] = 1;
+        v[4 * (size_t)i + 3] = 1;
 }
 
 sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
@@ -654,6 +658,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
 void sinew_contact_abandon(sinew_world *world)
 {
     sinew_contact_projection_undo(world);
+    sinew_contact_restore_past(world);
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
 }

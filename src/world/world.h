@@ -312,5 +312,7 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
 /* Refuses what cannot be stepped: a solver that does not take the energies or the mode, pieces that nothing holds. */
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
+/* Refuses a solver that cannot take elements which change within a step, where contact is on. */
+sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error);
 
 #endif

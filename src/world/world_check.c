@@ -116,6 +116,18 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
+/* Contacts come and go within a step: a solver that has to be made anew for them would lose its place. */
+sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
+{
+    const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
+    if (!sinew_contact_is_on(world) || ops->refreshes & SINEW_CHANGED_TRANSIENT)
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "%s takes no contact: it is set up for the elements that a step begins with, and contacts come "
+                      "and go within one; use pbng or another solver, or switch contact off",
+                      ops->info.name);
+}
+
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
 {
     sinew_status status = check_mode(world, error);

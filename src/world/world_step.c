@@ -207,7 +207,9 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     sinew_tasks_use(&world->def.tasks);
     if (world->objective_changed | world->solver_changed)
         sinew_contact_unlayer(world);
-    sinew_status status = prepare_objective(world, error);
+    sinew_status status = sinew_world_check_contact(world, error);
+    if (status == SINEW_OK)
+        status = prepare_objective(world, error);
     if (status == SINEW_OK)
         status = sinew_loads_prepare(world, error);
     if (status == SINEW_OK)
@@ -277,7 +279,8 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_solve_run(solve, out);
     if (solve->lost)
         return lose_step(world, out);
-    if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
+    const bool good = !(out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
+    if (good) {
         accept(world, solve->q, solve->v_end);
         if (touches)
             sinew_contact_end(world, out);
@@ -286,7 +289,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
             out->bits |= inversion_bit(world);
     } else if (touches)
         sinew_contact_abandon(world);
-    sinew_balance_end(world, !(out->bits & SINEW_STEP_NOT_FINITE));
+    sinew_balance_end(world, good);
     return out->bits;
 }
 

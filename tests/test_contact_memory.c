@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_contact_memory.c: memory runs out in steps with contact, in states of it and in questions about the world: each
+ * allocation fails in turn, what is asked says so, nothing is lost, and the next try does it.
+ */
+#include "contact_worlds.h"
+#include "failing_allocator.h"
+
+typedef struct place {
+    failing_allocator memory;
+    sinew_world *world;
+    char *state;
+    size_t size;
+} place;
+
+/* A box that rests on a floor, sunk into a collider, with a skinless neighbour on top. */
+static void make_place(place *p)
+{
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = 1;
+    def.allocator = hooks_of(&p->memory);
+    p->world = make_world(&def);
+    set_touch(p->world, 4e-3, 0.3);
+    add_floor(p->world);
+    sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
+    box.position[1] = (sinew_real)-0.4;
+    add_collider(p->world, &box);
+    add_box(p->world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0, 0.15, 0}, 1e5);
+    add_box(p->world, SINEW_SOLVER_NEWTON, 1, 0.1, (const double[]){0, 0.303, 0.02}, 1e5);
+}
+
+static sinew_status take_step(place *p, sinew_error *error)
+{
+    const uint32_t bits = sinew_world_step(p->world, NULL);
+    if (!(bits & SINEW_STEP_UNPREPARED))
+        return SINEW_OK;
+    snprintf(error->text, sizeof error->text, "%s", sinew_world_error(p->world));
+    return error->status = strstr(error->text, "memory") ? SINEW_ERROR_MEMORY : SINEW_ERROR_DATA;
+}
+
+static sinew_status load(place *p, sinew_error *error)
+{
+    return sinew_world_state_load(p->world, p->state, p->size, error);
+}
+
+static sinew_status ask(place *p, sinew_error *error)
+{
+    sinew_world_hit hit;
+    const sinew_real from[3] = {0, 2, 0}, down[3] = {0, -1, 0}, low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
+    int32_t count;
+    if (!sinew_world_ray(p->world, from, down, 9, &hit, error))
+        return error->status;
+    if (!sinew_world_nearest(p->world, from, 9, &hit, error))
+        return error->status;
+    if (sinew_world_overlaps(p->world, low, high, 0, NULL, &count, error) != SINEW_OK)
+        return error->status;
+    return sinew_world_crossings(p->world, 0, NULL, &count, error);
+}
+
+static sinew_status change(place *p, sinew_error *error)
+{
+    sinew_collider_def ball = sinew_default_collider_def(SINEW_SHAPE_SPHERE);
+    ball.position[0] = 3;
+    const sinew_collider collider = sinew_world_add_collider(p->world, &ball, error);
+    if (collider.index < 0)
+        return error->status;
+    const sinew_status status = take_step(p, error);
+    sinew_world_remove_collider(p->world, collider, NULL);
+    return status;
+}
+
+/* Until the deed is done with no allocation refused. */
+static void walk(place *p, const char *what, sinew_status (*deed)(place *, sinew_error *))
+{
+    for (p->memory.fail_at = 1;; p->memory.fail_at++) {
+        sinew_error error = {0};
+        p->memory.calls = 0;
+        const sinew_status status = deed(p, &error);
+        if (p->memory.calls < p->memory.fail_at) {
+            if (status != SINEW_OK)
+                fail_msg("%s: %s", what, error.text);
+            break;
+        }
+        if (status != SINEW_OK && status != SINEW_ERROR_MEMORY)
+            fail_msg("%s, allocation %d: %s: %s", what, (int)p->memory.fail_at, sinew_status_name(status), error.text);
+    }
+    print_message("%s: %d allocations\n", what, (int)p->memory.fail_at - 1);
+    p->memory.fail_at = 0;
+}
+
+static void every_allocation(void **state)
+{
+    (void)state;
+    place p = {0};
+    make_place(&p);
+    walk(&p, "first step", take_step);
+    for (int i = 0; i < 10; i++)
+        walk(&p, "step", take_step);
+    walk(&p, "questions", ask);
+    p.size = sinew_world_state_size(p.world);
+    p.state = make_array(p.size, 1);
+    assert_int_equal(sinew_world_state_save(p.world, p.state, p.size), SINEW_OK);
+    place fresh = {.state = p.state, .size = p.size};
+    make_place(&fresh);
+    walk(&fresh, "load", load);
+    walk(&fresh, "step after loading", take_step);
+    walk(&p, "step", take_step);
+    assert_true(sinew_world_state_hash(p.world) == sinew_world_state_hash(fresh.world));
+    walk(&p, "change", change);
+    sinew_world_destroy(p.world);
+    sinew_world_destroy(fresh.world);
+    assert_int_equal(p.memory.live, 0);
+    assert_int_equal(fresh.memory.live, 0);
+    free(p.state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

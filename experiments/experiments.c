@@ -52,6 +52,8 @@ static const experiment experiments[] = {
      experiment_dropping, false},
     {"pbng/dropping-cloth", "PBNG fig 16", "bodies on a cloth that is let go at one end", experiment_dropping_cloth,
      false},
+    {"pbng/bundles", "PBNG figs 1, 15, table 2", "muscles that press each other, against Newton", experiment_bundles,
+     false},
     {"pbng/dress", "PBNG fig 20", "a garment on a still body", experiment_dress, false},
     {"pbng/mannequin", "PBNG fig 1", "a garment on a moving body", experiment_mannequin, false},
     {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",

@@ -143,6 +143,7 @@ void experiment_stick_slip(const setting *s, outcome *o);
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);
 void experiment_dropping_cloth(const setting *s, outcome *o);
+void experiment_bundles(const setting *s, outcome *o);
 void experiment_dress(const setting *s, outcome *o);
 void experiment_mannequin(const setting *s, outcome *o);
 

@@ -297,6 +297,12 @@ static void check_dropping_cloth(const json_t *s)
     assert_true(number(s, "crossings") == 0 && number(s, "on_cloth") == 8 && number(s, "contacts") > 20);
 }
 
+static void check_bundles(const json_t *s)
+{
+    assert_true(number(s, "crossings_augmented") == 0 && number(s, "crossings_newton") == 0);
+    assert_true(number(s, "distance_augmented") < 0.1 && number(s, "contacts_augmented") > 5);
+}
+
 /* Contact alone holds the garment. */
 static void check_dress(const json_t *s)
 {
@@ -393,6 +399,7 @@ static void check_pbng(void)
         {"pbng/two-blocks", "shapes.svg", check_two_blocks},
         {"pbng/dropping", "shapes.svg", check_dropping},
         {"pbng/dropping-cloth", "shapes.svg", check_dropping_cloth},
+        {"pbng/bundles", "shapes.svg", check_bundles},
         {"pbng/dress", "shapes.svg", check_dress},
         {"pbng/mannequin", "shapes.svg", check_mannequin},
     };

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Documents say what holds: their pictures and commands agree with tools/gallery.txt, and the commands of README.md that
-# take seconds end well. Usage: test_documents.sh BUILD_FOLDER SCRATCH_FOLDER
+# Documents say what holds: their pictures and commands agree with tools/gallery.txt, the commands of README.md that take
+# seconds end well, and the program of docs/contact.md compiles and runs. Usage: test_documents.sh BUILD_FOLDER SCRATCH_FOLDER
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -31,3 +31,10 @@ if [ "$count" -lt 4 ]; then
     exit 1
 fi
 echo "$count commands of README.md"
+
+# The program of docs/contact.md: the one text between ```c and ```.
+sed -n '/^```c$/,/^```$/p' "$source/docs/contact.md" | sed '/^```/d' >contact.c
+grep -q 'int main(void)' contact.c
+gcc -std=c17 -O2 -Wall -Wextra -Werror -pedantic -I"$source/include" contact.c -o contact -L"$build" -lsinew -lm \
+    -Wl,-rpath,"$build"
+./contact

@@ -24,6 +24,8 @@ static const experiment experiments[] = {
     {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},
     {"pd/strain-limit", "PD fig 6", "a curtain whose strain is limited", experiment_pd_strain_limit, false},
     {"pd/volume", "PD fig 7", "strain against volume weights on a solid", experiment_pd_volume, false},
+    {"pd/examples", "PD fig 8", "three cars collide and follow their examples", experiment_pd_examples, false},
+    {"pd/press", "PD 7.2", "balls are pressed flat between two planes and let go", experiment_pd_press, false},
     {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
      false},
     {"pd/buckling", "PD fig 9", "a can pressed from above", experiment_pd_buckling, false},
@@ -45,6 +47,11 @@ static const experiment experiments[] = {
     {"pbng/gravity-bar", "PBNG fig 18", "a bar under gravity", experiment_gravity_bar, false},
     {"pbng/multiresolution", "PBNG figs 4, 19, section 8.2", "a cloth in layers, at equal time",
      experiment_multiresolution, false},
+    {"pbng/two-blocks", "PBNG fig 13", "two blocks are driven against each other", experiment_two_blocks, false},
+    {"pbng/dropping", "PBNG fig 14, tables 1, 3", "objects of simple shapes are dropped into a glass box",
+     experiment_dropping, false},
+    {"pbng/dropping-cloth", "PBNG fig 16", "bodies on a cloth that is let go at one end", experiment_dropping_cloth,
+     false},
     {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
      experiment_balloons, false},
     {"thin/cantilever", "elastica", "a strip under its own weight on three meshes, three ways to bend",
@@ -59,6 +66,7 @@ static const experiment experiments[] = {
     {"contact/tower", "rest", "a tower of soft boxes comes to rest and stays", experiment_tower, false},
     {"contact/belt", "Euler 1769", "tensions of a rope that slips over half of a cylinder", experiment_belt, false},
     {"contact/stick-slip", "elastica", "friction that holds the end of a buckled strip", experiment_stick_slip, false},
+    {"contact/hertz", "Hertz 1881", "a soft ball pressed on a plane, on three meshes", experiment_hertz, false},
 };
 
 const experiment *experiment_at(int32_t index)

@@ -131,12 +131,19 @@ void experiment_pd_flag(const setting *s, outcome *o);
 void experiment_rods(const setting *s, outcome *o);
 void experiment_multiresolution(const setting *s, outcome *o);
 void experiment_pd_volume(const setting *s, outcome *o);
+void experiment_pd_press(const setting *s, outcome *o);
+void experiment_pd_examples(const setting *s, outcome *o);
 
 void experiment_slope(const setting *s, outcome *o);
 void experiment_rebound(const setting *s, outcome *o);
 void experiment_tower(const setting *s, outcome *o);
 void experiment_belt(const setting *s, outcome *o);
 void experiment_stick_slip(const setting *s, outcome *o);
+void experiment_hertz(const setting *s, outcome *o);
+
+void experiment_two_blocks(const setting *s, outcome *o);
+void experiment_dropping(const setting *s, outcome *o);
+void experiment_dropping_cloth(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

@@ -50,7 +50,8 @@ void sinew_touch_pairs_release(sinew_touch_pairs *pairs, const sinew_allocator *
 
 /* Pairs of cells (triangles; lone edges against triangles) that cross and share no vertex, the lower cell first, in
  * ascending order; objects that may not touch are left out. At most `capacity` are written; returns how many there are,
- * -1 without memory. Whatever is within a sphere's or capsule's core crosses it: triangles, lone edges, lone vertices. */
+ * -1 without memory. Whatever is within a sphere's or capsule's core crosses it: triangles, lone edges, lone vertices.
+ */
 int64_t sinew_detect_crossings(sinew_detector *detector, const sinew_real *x, int32_t (*cells)[2], int64_t capacity);
 
 /* The closest points of the pair at x: fills w, n, distance (without cores) and place, from v and kind. Where both

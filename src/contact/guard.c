@@ -375,16 +375,26 @@ static void stay(sinew_guard *g)
         g->safe[4 * (size_t)v + 3] = 0;
 }
 
-int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threads)
+/* tau by balls alone, and the pairs that might come too near. */
+static void start(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
-    int32_t count = 0;
     sinew_over_particles(threads, g->vertex_count, start_range, &pass);
     join_colliders(g, f);
     list_near(g);
+}
+
+int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threads)
+{
+    int32_t count = 0;
+    start(g, f, threads);
     memset(g->held, 0, (size_t)g->vertex_count);
-    for (int k = 0; k < PARTINGS && g->near_count > 0 && !part_pairs(g); k++)
-        ;
+    int passes = 0;
+    while (passes < PARTINGS && g->near_count > 0 && !part_pairs(g))
+        passes++;
+    /* What was moved apart may have left its ball, and come near others. */
+    if (passes > 0)
+        start(g, f, threads);
     for (int k = 0; g->near_count > 0 && shorten_ways(g, k >= PATIENT); k++) {
         if (k == PASSES) {
             stay(g);

@@ -504,12 +504,8 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
 void sinew_objective_fixed_diagonal(const sinew_objective *o, const sinew_real *q, double *blocks)
 {
     memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
-    run_diagonals(&(diagonal_pass){.objective = o,
-                                   .tasks = o->tasks,
-                                   .task_count = o->fixed_task_count,
-                                   .q = q,
-                                   .sums = blocks,
-                                   .project = true});
+    run_diagonals(&(diagonal_pass){
+        .objective = o, .tasks = o->tasks, .task_count = o->fixed_task_count, .q = q, .sums = blocks, .project = true});
 }
 
 void sinew_objective_traces(const sinew_objective *o, const sinew_real *q, bool layer, double *traces)

@@ -115,7 +115,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
         status = refresh_gap(s, changed, error);
     if (status == SINEW_OK && changed & s->ops->refreshes && s->ops->refresh)
         status = s->ops->refresh(s, changed & s->ops->refreshes, error);
-    if (status != SINEW_OK)
+    /* In the midst of a step the driver still looks at q. */
+    if (status != SINEW_OK && !s->resuming)
         sinew_solve_release(s);
     return status;
 }
@@ -247,8 +248,8 @@ static bool looks_at_residuals(const sinew_solve *s)
 static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
-    s->notes = 0;
     s->lost = false;
+    s->notes = 0;
     s->linear_iterations = 0;
     s->row_count = 0;
     s->v_end = NULL;
@@ -398,9 +399,6 @@ static bool renew(sinew_solve *s, int32_t iteration, bool solved)
     if (!s->contact)
         return false;
     const uint32_t what = s->contact->renew(s->contact->context, s, iteration, solved);
-    s->lost = what & SINEW_RESUME_LOST;
-    if (s->lost)
-        return false;
     resume(s, what);
     return what != 0;
 }
@@ -437,9 +435,7 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
         guard(s);
         if (*bits == 0 ? renew(s, iteration, false) : goes_on(s, iteration, bits))
             before = HUGE_VAL;
-        if (s->lost)
-            break;
-        if (s->def.record == SINEW_RECORD_ITERATIONS)
+        if (s->def.record == SINEW_RECORD_ITERATIONS && !s->lost)
             record(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
             break;

@@ -39,10 +39,9 @@ enum {
 
 /* What has happened to a solver between two iterations of a step (resume). */
 enum {
-    SINEW_RESUME_MOVED = 1 << 0,    /* s->q was moved by the guard */
-    SINEW_RESUME_NUMBERS = 1 << 1,  /* numbers of contacts changed: multipliers, what friction bears */
-    SINEW_RESUME_ELEMENTS = 1 << 2, /* contacts changed, and refresh (TRANSIENT) has been called */
-    SINEW_RESUME_LOST = 1 << 3      /* there was no memory for contacts, and the solver may be gone: the step ends */
+    SINEW_RESUME_MOVED = 1 << 0,   /* s->q was moved by the guard */
+    SINEW_RESUME_NUMBERS = 1 << 1, /* numbers of contacts changed: multipliers, what friction bears */
+    SINEW_RESUME_ELEMENTS = 1 << 2 /* contacts changed, and refresh (TRANSIENT) has been called */
 };
 
 /* What the owner of contacts does between iterations (src/world/contact_step.c). The driver calls it; solvers do not
@@ -138,8 +137,8 @@ struct sinew_solve {
     double value_noise;        /* J: the round-off of a sum of energies near the rest shape */
     const sinew_contact_hooks *contact; /* NULL: nothing touches */
     const sinew_real *first_guess;      /* [particle_count][4] where inertia begins in place of q_tilde; NULL: there */
-    bool lost;                          /* SINEW_RESUME_LOST in the step at hand */
     bool resuming;                      /* contacts alone have changed: refresh and begin leave q where it is */
+    bool lost;                          /* an epoch failed: the step ends, and the solver is to be prepared anew */
     uint32_t notes;                     /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
     int64_t factorisations; /* of constant matrices, in all: contacts cost none */

@@ -388,7 +388,8 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
 /* A contact that was pushed by its multipliers can let go only of what it knows of. */
 static void take_multipliers(sinew_sweep_batch *b, double unit)
 {
-    static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_HELD, SINEW_CONTACT_HELD + 1, SINEW_CONTACT_HELD + 2};
+    static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_HELD, SINEW_CONTACT_HELD + 1,
+                               SINEW_CONTACT_HELD + 2};
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, n = (size_t)b->ops->constraint_count;
     for (size_t place = 0; b->ops->contact && place < (size_t)b->group_count * W; place++)
         for (size_t c = 0; b->element[place] >= 0 && c < n; c++)

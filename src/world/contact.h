@@ -207,6 +207,9 @@ void sinew_contact_write_numbers(sinew_contact_work *c);
 bool sinew_contact_gate(sinew_world *world);
 /* Normal force (N) and slip u (m) of a contact where the particles are. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
+/* values [element_count][4] N: multipliers of a solver that has its own: normal, then three of the tangent, on the
+ * first side. False: it has none. */
+bool sinew_contact_own_forces(const sinew_world *world, sinew_real *values);
 /* The point of the second side that is a collider's, now and when the step began; zero where both are bodies'. */
 void sinew_contact_fixed_part(const sinew_contact_work *c, const sinew_touch *touch, const sinew_real *x, double b[3]);
 

@@ -13,8 +13,7 @@
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
 
-/* Multipliers of solvers that have their own: normal, then three of the tangent, on the first. */
-static bool own_forces(const sinew_world *world, sinew_real *values)
+bool sinew_contact_own_forces(const sinew_world *world, sinew_real *values)
 {
     const sinew_solve *s = &world->solve;
     return s->ops->info.needs & SINEW_CAN_CONSTRAINT && s->ops->multipliers &&
@@ -410,7 +409,7 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     sinew_real *x = c->wanted;
     world->solve.contact = NULL;
     world->solve.first_guess = NULL;
-    take_forces(world, constrains && c->element_count > 0 && own_forces(world, c->own) ? c->own : NULL);
+    take_forces(world, constrains && c->element_count > 0 && sinew_contact_own_forces(world, c->own) ? c->own : NULL);
     memcpy(x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *x);
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);

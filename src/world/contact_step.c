@@ -510,16 +510,32 @@ static bool wants_epoch(const sinew_world *world, int32_t iteration, bool solved
     return (solved || iteration - c->epoch_began >= wait) && (c->cut_count > 0 || collider_is_held(c));
 }
 
+/* Contacts go on with the multipliers that a solver of its own ones has found so far: they have pushed particles to
+ * where they are, and only who knows of a push can take it back. */
+static void keep_multipliers(sinew_world *world)
+{
+    sinew_contact_work *c = world->contact;
+    if (c->element_count == 0 || !sinew_contact_own_forces(world, c->own))
+        return;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_touch *t = &c->touches.list[c->touch_of[e]];
+        t->lambda = (double)c->own[4 * (size_t)e];
+        for (size_t i = 0; i < 3; i++)
+            t->tangent[i] = -(double)c->own[4 * (size_t)e + 1 + i];
+    }
+}
+
 static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iteration)
 {
     sinew_contact_work *c = world->contact;
+    keep_multipliers(world);
     memcpy(c->x, c->guard.safe, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     for (int32_t i = 0; i < world->particle_count; i++)
         if (world->pinned[i])
             memcpy(s->q + 4 * (size_t)i, world->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
     if (make_epoch(world, false, &world->error) != SINEW_OK) {
-        c->failed = true;
-        return SINEW_RESUME_LOST;
+        c->failed = s->lost = true;
+        return 0;
     }
     c->epoch_began = iteration;
     hold(world, s->q, s->ops->guarded_late);

@@ -241,6 +241,15 @@ static uint32_t inversion_bit(sinew_world *world)
     return inverted > 0 ? SINEW_STEP_INVERTED : 0;
 }
 
+/* There was no memory for contacts: the state stays, and the next step makes the solver anew. */
+static uint32_t lose_step(sinew_world *world, sinew_step_result *out)
+{
+    sinew_contact_abandon(world);
+    world->solver_changed |= SINEW_CHANGED_SOLVER;
+    *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
+    return out->bits;
+}
+
 uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
 {
     sinew_step_result own;
@@ -259,17 +268,16 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
     const bool touches = sinew_contact_is_on(world);
-    if (touches && sinew_contact_begin(world, &world->error) != SINEW_OK) {
-        sinew_contact_abandon(world);
-        return out->bits;
-    }
+    if (touches && sinew_contact_begin(world, &world->error) != SINEW_OK)
+        return lose_step(world, out);
     if (touches) {
         memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
         place_pins(world, solve->q);
     }
     sinew_solve_run(solve, out);
-    const bool good = !(out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
-    if (good) {
+    if (solve->lost)
+        return lose_step(world, out);
+    if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
         accept(world, solve->q, solve->v_end);
         if (touches)
             sinew_contact_end(world, out);
@@ -278,7 +286,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
             out->bits |= inversion_bit(world);
     } else if (touches)
         sinew_contact_abandon(world);
-    sinew_balance_end(world, good);
+    sinew_balance_end(world, !(out->bits & SINEW_STEP_NOT_FINITE));
     return out->bits;
 }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contact_peer.h: Bullet's deformable world (btDeformableMultiBodyDynamicsWorld) on the same bodies, time step and
+ * stiffness as bench_contact. Where its package is not installed, bench_bullet() is NULL.
+ */
+#ifndef SINEW_CONTACT_PEER_H
+#define SINEW_CONTACT_PEER_H
+
+#include "sinew/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Copies of one mesh above a floor at y = 0 or a sphere around the origin. */
+typedef struct bench_touching {
+    const sinew_mesh *mesh; /* tets, or cloth whose edges are springs */
+    int32_t body_count;
+    const sinew_real *positions; /* m [body_count][3 * vertices] */
+    double mass;                 /* kg: of a body, in equal parts at its vertices */
+    double young, poisson;       /* Pa: tets */
+    double spring;               /* N/m: edges of cloth */
+    double friction;
+    double h;         /* s */
+    double thickness; /* m */
+    double radius;    /* m: of the sphere; 0: there is the floor in its place */
+} bench_touching;
+
+void *bench_bullet(const bench_touching *scene);
+void bench_bullet_step(void *own);
+void bench_bullet_positions(void *own, double *x); /* [body_count][3 * vertices] */
+void bench_bullet_destroy(void *own);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

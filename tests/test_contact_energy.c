@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_contact_energy.c: the contact energy (src/energy/energy_contact.c) in every lane variant against the formula of
+ * its head, written out once more in doubles: value, gradient and second derivatives by differences of that, the
+ * proximal map against a search, the block of one vertex against the whole Hessian, and the hard constraint.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "energy/contact.h"
+#include "random_cases.h"
+
+#include "energy_batch.h"
+
+#ifdef SINEW_SINGLE
+#define CLOSE 2e-4
+#else
+#define CLOSE 1e-7
+#endif
+
+enum {
+    CASES = 9
+};
+
+typedef struct contact_case {
+    double w[4], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[12];
+} contact_case;
+
+/* psi of the head of energy_contact.c */
+static double reference(const contact_case *c, const double x[12])
+{
+    double z[3] = {0, 0, 0}, along = 0, drift = 0, slip = 0;
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 3; i++)
+            z[i] += c->w[a] * x[3 * a + i];
+    for (int i = 0; i < 3; i++) {
+        along += c->n[i] * z[i];
+        drift += c->n[i] * (z[i] - c->anchor[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        slip += pow(z[i] - c->anchor[i] - drift * c->n[i], 2);
+    slip = sqrt(slip);
+    const double force = fmax(0, c->lambda + c->kn * (c->r - along));
+    const double normal = (force * force - c->lambda * c->lambda) / (2 * c->kn);
+    return normal + (c->kt * slip <= c->limit ? c->kt / 2 * slip * slip : c->limit * (slip - c->limit / (2 * c->kt)));
+}
+
+static double reference_slope(const contact_case *c, const double x[12], int k)
+{
+    double moved[12];
+    const double step = 1e-5;
+    memcpy(moved, x, sizeof moved);
+    moved[k] = x[k] + step;
+    const double up = reference(c, moved);
+    moved[k] = x[k] - step;
+    return (up - reference(c, moved)) / (2 * step);
+}
+
+/* Sliding and sticking, touching and not; vertices on one side or on both. */
+static contact_case draw_case(random_cases *random)
+{
+    contact_case c = {.kn = random_between(random, 1, 20), .kt = random_between(random, 1, 20)};
+    const double t = random_between(random, 0, 1), u = random_between(random, 0, 1);
+    const bool edges = random_index(random, 2);
+    const double w[2][4] = {{1, -t * u, -t * (1 - u), t - 1}, {t, 1 - t, -u, u - 1}};
+    double length = 0;
+    memcpy(c.w, w[edges], sizeof c.w);
+    for (int i = 0; i < 3; i++) {
+        c.n[i] = random_between(random, -1, 1);
+        c.anchor[i] = random_between(random, -1, 1);
+        length += c.n[i] * c.n[i];
+    }
+    for (int i = 0; i < 3; i++)
+        c.n[i] /= sqrt(length);
+    for (int k = 0; k < 12; k++)
+        c.x[k] = random_between(random, -1, 1);
+    c.r = random_between(random, -1, 1);
+    c.lambda = random_index(random, 2) ? random_between(random, 0, 5) : 0;
+    c.limit = random_between(random, 0, 20);
+    c.mu = random_between(random, 0, 1);
+    return c;
+}
+
+static batch make_batch(const sinew_lane_variant *lanes, const contact_case *cases)
+{
+    sample samples[CASES] = {0};
+    for (int e = 0; e < CASES; e++)
+        memcpy(samples[e].x, cases[e].x, sizeof cases[e].x);
+    batch b = batch_make(lanes, lanes->contact, samples, CASES);
+    for (int e = 0; e < CASES; e++) {
+        const contact_case *c = &cases[e];
+        double data[SINEW_CONTACT_DATA_COUNT] = {1};
+        memcpy(data + SINEW_CONTACT_WEIGHTS, c->w, sizeof c->w);
+        memcpy(data + SINEW_CONTACT_NORMAL, c->n, sizeof c->n);
+        memcpy(data + SINEW_CONTACT_ANCHOR, c->anchor, sizeof c->anchor);
+        data[SINEW_CONTACT_OFFSET] = c->r;
+        data[SINEW_CONTACT_LAMBDA] = c->lambda;
+        data[SINEW_CONTACT_KN] = c->kn;
+        data[SINEW_CONTACT_KT] = c->kt;
+        data[SINEW_CONTACT_LIMIT] = c->limit;
+        data[SINEW_CONTACT_MU] = c->mu;
+        for (int i = 0; i < SINEW_CONTACT_DATA_COUNT; i++)
+            b.data[(e / b.width * SINEW_CONTACT_DATA_COUNT + i) * b.width + e % b.width] = (sinew_real)data[i];
+    }
+    return b;
+}
+
+/* A case near a kink (contact opens, friction breaks) has no second derivative to compare with. */
+static bool is_smooth(const contact_case *c)
+{
+    for (int k = 0; k < 12; k++) {
+        double left[12], right[12];
+        memcpy(left, c->x, sizeof left);
+        memcpy(right, c->x, sizeof right);
+        left[k] -= 2e-3;
+        right[k] += 2e-3;
+        for (int j = 0; j < 12; j++) {
+            const double middle = reference_slope(c, c->x, j);
+            const double bend = reference_slope(c, left, j) + reference_slope(c, right, j) - 2 * middle;
+            if (fabs(bend) > 2e-3)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void check_derivatives(batch *b, const contact_case *cases)
+{
+    double sum = 0;
+    for (int e = 0; e < CASES; e++)
+        sum += reference(&cases[e], cases[e].x);
+    assert_true(fabs(batch_gradient(b) - sum) < CLOSE * (1 + fabs(sum)));
+    assert_true(fabs(batch_value(b) - sum) < CLOSE * (1 + fabs(sum)));
+    batch_linearise(b, true);
+    for (int e = 0; e < CASES; e++)
+        for (int k = 0; k < 12; k++) {
+            const double exact = reference_slope(&cases[e], cases[e].x, k);
+            assert_true(fabs((double)b->g[4 * (4 * e + k / 3) + k % 3] - exact) < 1e-5 + CLOSE * 100 * fabs(exact));
+        }
+}
+
+/* Block (a, a) of element e, from its lower triangle of blocks. */
+static double block_entry(const batch *b, int e, int a, int i, int j)
+{
+    const int index = a * (a + 1) / 2 + a;
+    return (double)b->blocks[((e / b->width * 10 + index) * 9 + 3 * i + j) * b->width + e % b->width];
+}
+
+static void check_blocks(batch *b, const contact_case *cases)
+{
+    const double step = 1e-3;
+    for (int e = 0; e < CASES; e++)
+        for (int k = 0; is_smooth(&cases[e]) && k < 12; k++) {
+            double up[12], down[12];
+            memcpy(up, cases[e].x, sizeof up);
+            memcpy(down, cases[e].x, sizeof down);
+            up[k] += step;
+            down[k] -= step;
+            for (int i = 0; i < 3; i++) {
+                const int own = k / 3 * 3 + i;
+                const double slope =
+                    (reference_slope(&cases[e], up, own) - reference_slope(&cases[e], down, own)) / (2 * step);
+                assert_true(fabs(block_entry(b, e, k / 3, i, k % 3) - slope) < 2e-2 * (1 + fabs(slope)));
+            }
+        }
+}
+
+static void all_derivatives(void **unused)
+{
+    (void)unused;
+    int32_t count;
+    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    random_cases random = random_cases_begin("derivatives", 20, 2000);
+    for (int round = 0; round < random.count; round++) {
+        contact_case cases[CASES];
+        for (int e = 0; e < CASES; e++)
+            cases[e] = draw_case(&random);
+        for (int32_t v = 0; v < count; v++) {
+            if (!variants[v]->usable())
+                continue;
+            batch b = make_batch(variants[v], cases);
+            check_derivatives(&b, cases);
+            check_blocks(&b, cases);
+            batch_free(&b);
+        }
+    }
+}
+
+/* ---- Proximal map ------------------------------------------------------------------------------- */
+
+/* psi(z) + w2/2 |z - y|^2 as a function of z, which one vertex of weight 1 is. */
+static double prox_objective(const contact_case *c, double w2, const double y[3], const double z[3])
+{
+    double x[12] = {0}, sum = 0;
+    contact_case alone = *c;
+    alone.w[0] = 1;
+    alone.w[1] = alone.w[2] = alone.w[3] = 0;
+    for (int i = 0; i < 3; i++) {
+        x[i] = z[i];
+        sum += w2 / 2 * (z[i] - y[i]) * (z[i] - y[i]);
+    }
+    return reference(&alone, x) + sum;
+}
+
+static void check_prox(batch *b, const contact_case *cases, random_cases *random)
+{
+    const double w2 = random_magnitude(random, 0.1, 100);
+    const int lanes = b->group_count * b->width;
+    sinew_real *weights = batch_array((size_t)lanes, sizeof *weights), *u = batch_array(3 * (size_t)lanes, sizeof *u);
+    for (int k = 0; k < lanes; k++)
+        weights[k] = (sinew_real)w2;
+    const sinew_reduced_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
+                                         .x = b->x,
+                                         .g = b->g,
+                                         .weights = weights,
+                                         .u = u};
+    b->ops->local_prox(&kernel);
+    for (int e = 0; e < CASES; e++) {
+        double y[3] = {0, 0, 0}, z[3];
+        for (int i = 0; i < 3; i++) {
+            for (int a = 0; a < 4; a++)
+                y[i] += cases[e].w[a] * cases[e].x[3 * a + i];
+            z[i] = y[i] - (double)u[(e / b->width * 3 + i) * b->width + e % b->width]; /* u = y - z from u = 0 */
+        }
+        const double found = prox_objective(&cases[e], w2, y, z);
+        for (int k = 0; k < 200; k++) {
+            double other[3];
+            const double size = random_magnitude(random, 1e-4, 1);
+            for (int i = 0; i < 3; i++)
+                other[i] = z[i] + size * random_between(random, -1, 1);
+            assert_true(prox_objective(&cases[e], w2, y, other) >= found - 10 * CLOSE * (1 + fabs(found)));
+        }
+    }
+    free(weights);
+    free(u);
+}
+
+/* ---- Hard constraint ---------------------------------------------------------------------------- */
+
+/* After one contact has had its turn its normal is satisfied, and friction is within the cone. */
+static void check_constraint(batch *b, const contact_case *cases)
+{
+    const int lanes = b->group_count * b->width;
+    sinew_real *lambda = batch_array(4 * (size_t)lanes, sizeof *lambda);
+    for (int k = 0; k < 4 * lanes; k++)
+        b->x[4 * k + 3] = 1; /* inverse masses */
+    const sinew_constrain_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
+                                           .xw = b->x,
+                                           .lambda = lambda,
+                                           .stiffness = 1};
+    b->ops->constrain(&kernel);
+    for (int e = 0; e < CASES; e++) {
+        const contact_case *c = &cases[e];
+        const sinew_real *own = lambda + e / b->width * 4 * b->width + e % b->width;
+        const double normal = (double)own[0];
+        double along = 0, friction = 0;
+        for (int i = 0; i < 3; i++) {
+            friction += pow((double)own[(1 + i) * b->width], 2);
+            for (int a = 0; a < 4; a++)
+                along += c->n[i] * c->w[a] * (double)b->x[4 * (4 * e + a) + i];
+        }
+        assert_true(normal >= 0);
+        assert_true(along >= c->r - 10 * CLOSE);
+        assert_true(sqrt(friction) <= c->mu * normal * (1 + 10 * CLOSE) + 10 * CLOSE);
+    }
+    free(lambda);
+}
+
+static void proximal_maps_and_constraints(void **unused)
+{
+    (void)unused;
+    int32_t count;
+    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    random_cases random = random_cases_begin("proximal maps", 20, 2000);
+    for (int round = 0; round < random.count; round++) {
+        contact_case cases[CASES];
+        for (int e = 0; e < CASES; e++)
+            cases[e] = draw_case(&random);
+        for (int32_t v = 0; v < count; v++) {
+            if (!variants[v]->usable())
+                continue;
+            batch b = make_batch(variants[v], cases);
+            check_prox(&b, cases, &random);
+            check_constraint(&b, cases);
+            batch_free(&b);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_derivatives),
+                                       cmocka_unit_test(proximal_maps_and_constraints)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -144,6 +144,9 @@ void experiment_hertz(const setting *s, outcome *o);
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);
 void experiment_dropping_cloth(const setting *s, outcome *o);
+void experiment_bundles(const setting *s, outcome *o);
+void experiment_dress(const setting *s, outcome *o);
+void experiment_mannequin(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 

@@ -277,6 +277,59 @@ static void check_multiresolution(const json_t *s)
     assert_true(fabs(number(s, "excess_coarse")) < 0.04);
 }
 
+/* Augmented contact keeps blocks apart and presses them as Newton's penalty does. */
+static void check_two_blocks(const json_t *s)
+{
+    assert_true(number(s, "crossings_augmented") == 0 && number(s, "inverted_augmented") == 0);
+    assert_true(number(s, "particles_augmented") > 20 && number(s, "crossings_newton") == 0);
+    assert_true(fabs(number(s, "force_augmented") / number(s, "force_newton") - 1) < 0.1);
+}
+
+static void check_dropping(const json_t *s)
+{
+    assert_true(number(s, "crossings_large") == 0 && number(s, "crossings_pile") == 0);
+    assert_true(number(s, "contacts_pile") > 20 && number(s, "contacts_large") > 0);
+    assert_true(number(s, "bytes") > 0 && number(s, "colours") < 20);
+}
+
+static void check_dropping_cloth(const json_t *s)
+{
+    assert_true(number(s, "crossings") == 0 && number(s, "on_cloth") == 8 && number(s, "contacts") > 20);
+}
+
+static void check_bundles(const json_t *s)
+{
+    assert_true(number(s, "crossings_augmented") == 0 && number(s, "crossings_newton") == 0);
+    assert_true(number(s, "distance_augmented") < 0.1 && number(s, "contacts_augmented") > 5);
+}
+
+/* Contact alone holds the garment. */
+static void check_dress(const json_t *s)
+{
+    assert_true(number(s, "crossings_0") == 0 && number(s, "crossings_1") == 0 && number(s, "contacts_0") > 20);
+    assert_true(number(s, "hem_0") > 0.3 && number(s, "hem_off_aggregates") < 0.05);
+}
+
+static void check_mannequin(const json_t *s)
+{
+    assert_true(number(s, "crossings_3") == 0 && number(s, "contacts_3") > 20 && number(s, "hem_3") > 0.3);
+}
+
+/* Tets turn inside out under the press, and nothing of it is left. */
+static void check_pd_press(const json_t *s)
+{
+    assert_true(number(s, "inverted_augmented") > 0 && number(s, "crossings_augmented") == 0);
+    assert_true(number(s, "left_augmented") < 0.02 && number(s, "left_half_space") < 0.02);
+}
+
+static void check_pd_examples(const json_t *s)
+{
+    assert_true(number(s, "crossings") == 0 && number(s, "crossings_plain") == 0);
+    assert_true(number(s, "like_bent") > number(s, "plain_like_bent") + 0.2);
+    assert_true(number(s, "like_twisted") > number(s, "plain_like_twisted") + 0.2);
+    assert_true(number(s, "like_folded") > number(s, "plain_like_folded") + 0.2);
+}
+
 /* More weight on volume keeps more of it, and thins the waist of a bar that is drawn out. */
 static void check_pd_volume(const json_t *s)
 {
@@ -291,10 +344,10 @@ static void check_pd_volume(const json_t *s)
 #define FAST_PBNG "pbng/xpbd-residual pbng/acceleration pbng/colours pbng/hanging pbng/gravity-bar"
 #ifdef SINEW_SINGLE
 #define FAST_NAMES FAST_PBNG
-#define ALL_NAMES  "pbng pd/volume"
+#define ALL_NAMES  "pbng pd/volume pd/press pd/examples"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng pd/volume contact"
+#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples contact"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -343,6 +396,12 @@ static void check_pbng(void)
         {"pbng/hanging", "creeping.svg", check_hanging},
         {"pbng/gravity-bar", "distance.svg", check_gravity_bar},
         {"pbng/multiresolution", "shapes.svg", check_multiresolution},
+        {"pbng/two-blocks", "shapes.svg", check_two_blocks},
+        {"pbng/dropping", "shapes.svg", check_dropping},
+        {"pbng/dropping-cloth", "shapes.svg", check_dropping_cloth},
+        {"pbng/bundles", "shapes.svg", check_bundles},
+        {"pbng/dress", "shapes.svg", check_dress},
+        {"pbng/mannequin", "shapes.svg", check_mannequin},
     };
     check_each(all, sizeof all / sizeof all[0]);
 }
@@ -351,6 +410,8 @@ static void check_pd(void)
 {
     static const experiment all[] = {
         {"pd/volume", "stretched.svg", check_pd_volume},
+        {"pd/press", "energy.svg", check_pd_press},
+        {"pd/examples", "shapes.svg", check_pd_examples},
     };
     check_each(all, sizeof all / sizeof all[0]);
 }

@@ -435,7 +435,7 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
         guard(s);
         if (*bits == 0 ? renew(s, iteration, false) : goes_on(s, iteration, bits))
             before = HUGE_VAL;
-        if (s->def.record == SINEW_RECORD_ITERATIONS)
+        if (s->def.record == SINEW_RECORD_ITERATIONS && !s->lost)
             record(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
             break;

@@ -16,8 +16,8 @@
 #include "energy/contact.h"
 #include "world/contact.h"
 
-#define HARD      1e4  /* times as stiff as what it touches: springs of projection */
-#define UNBOUNDED 1e30 /* N: friction of penalty springs, which never slide */
+#define HARD      (sizeof(sinew_real) == 4 ? 1e2 : 1e4) /* times as stiff as what it touches: springs of projection */
+#define UNBOUNDED 1e30                                  /* N: friction of penalty springs, which never slide */
 
 void sinew_contact_fixed_part(const sinew_contact_work *c, const sinew_touch *t, const sinew_real *x, double b[3])
 {

@@ -22,8 +22,10 @@
 
 #include "world/contact.h"
 
-#define AT_SURFACE 1e-3   /* of the offset: what is that near is held, too, else it would go in and out */
-#define SPARE      0.5e-3 /* of the offset */
+#define AT_SURFACE                                                                                                     \
+    (sizeof(sinew_real) == 4 ? 2e-2                                                                                    \
+                             : 1e-3) /* of the offset: what is that near is held, too, else it would go in and out */
+#define SPARE (AT_SURFACE / 2)       /* of the offset */
 
 sinew_status sinew_contact_check_mode(const sinew_world *world, sinew_error *error)
 {

@@ -279,8 +279,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_solve_run(solve, out);
     if (solve->lost)
         return lose_step(world, out);
-    const bool good = !(out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
-    if (good) {
+    if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
         accept(world, solve->q, solve->v_end);
         if (touches)
             sinew_contact_end(world, out);
@@ -289,7 +288,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
             out->bits |= inversion_bit(world);
     } else if (touches)
         sinew_contact_abandon(world);
-    sinew_balance_end(world, good);
+    sinew_balance_end(world, !(out->bits & SINEW_STEP_NOT_FINITE));
     return out->bits;
 }
 

@@ -68,6 +68,10 @@ void add_cells(btSoftBody &body, const sinew_mesh *mesh)
     for (int t = 0; t < sinew_mesh_tet_count(mesh); t++) {
         const int32_t *v = sinew_mesh_tets(mesh) + 4 * t;
         body.appendTetra(v[0], v[1], v[2], v[3]);
+        /* Bullet makes its trees of nodes along links, and does not end where there are none. */
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < a; b++)
+                body.appendLink(v[a], v[b], nullptr, true);
     }
     if (sinew_mesh_tet_count(mesh) > 0) {
         btSoftBodyHelpers::generateBoundaryFaces(&body);

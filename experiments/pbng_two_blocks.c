@@ -137,8 +137,8 @@ static void claim_resolved(outcome *o, const run *r)
                               : HOLDS_NO,
                 "%s",
                 apart && near      ? ""
-                : l->crossings > 0 ? "a node that comes to such a constraint can go no further than it lets it, stays "
-                                     "behind the others, and tets turn over"
+                : l->crossings > 0 ? "sweeps do not solve the step: nodes lag behind their neighbours, tets turn over, "
+                                     "vertices come to the wrong side"
                 : l->inverted > 0  ? "blocks are kept apart, but tets turn inside out"
                                    : "nothing crosses, but surfaces are nearer than their thickness");
     outcome_number(o, l->contacts, "contacts_%s", keys[r->mode]);

@@ -408,7 +408,8 @@ static void test_fast_piston(void **state)
             held = fmax(held, r.held_back);
             crossings += r.crossings;
         }
-        print_message("%-7s piston held back %.3f m, %d crossings, bits %x\n", name_of(solvers[k]), held, crossings, bits);
+        print_message("%-7s piston held back %.3f m, %d crossings, bits %x\n", name_of(solvers[k]), held, crossings,
+                      bits);
         assert_true(held > 0 && crossings == 0 && bits & SINEW_STEP_HELD_BACK);
         sinew_world_destroy(p.world);
     }

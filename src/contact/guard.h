@@ -12,7 +12,8 @@
  * matters. Where that fails, another n may do: that of the closest points now or then. Where a pair would come too
  * near, what its vertices ask for is moved apart along n: they may slide. Where that is not enough, they go a part of
  * their way, tau; that may bring other pairs too near, whose vertices then go less, too, until none is. tau only falls,
- * and tau = 0 is where everything was allowed, so this ends. The result depends on neither order nor number of threads.
+ * and tau = 0 is where everything was allowed, so this ends. The result does not depend on the number of threads: pairs
+ * are gone through in the order of the list.
  *
  * What is not in reach of each other stays so: a vertex keeps within a ball of radius `delta` around where its body's
  * mean motion takes it (a falling body takes its balls along).

@@ -199,6 +199,12 @@ sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *e
 sinew_status sinew_contact_particle_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *out,
                                            sinew_error *error);
 
+/* One epoch (contact_epoch.c): pairs, guard and contacts where the vertices are; the first of a step, or a later one.
+ */
+sinew_status sinew_contact_make_epoch(sinew_world *world, bool first, sinew_error *error);
+/* Whether nothing may cross: modes of the papers do without. */
+bool sinew_contact_is_guarded(const sinew_contact_work *c);
+
 /* Contacts as elements (contact_elements.c). Stiffness, anchors and friction of the contacts of this epoch. */
 sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);
 /* Writes multipliers and what friction bears into the elements. */

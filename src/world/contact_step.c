@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_step.c: contact within a step: epochs, the guard, and rounds of multipliers. See contact.h and
- * docs/contact.md.
+ * contact_step.c: contact within a step: when an epoch follows another, the guard, and rounds of multipliers. See
+ * contact.h and docs/contact.md.
  *
  * Multipliers of solvers that follow the gradient wait until the residual is a small part of the weight: k_n times a
  * passing penetration is far above it, and stacks would be blown apart. Sweeps over nodes are not gated: their residual
@@ -14,9 +14,6 @@
 #include "world/contact.h"
 
 #define GATE           0.05 /* of the weight */
-#define DELTA_SPARE    1.2  /* balls are larger than the motion that is expected */
-#define DELTA_EDGES    1.5  /* and at most so many edges */
-#define MARGIN         0.5  /* of the offset: what is that near gets a contact element */
 #define CUT_PART       0.01 /* of the vertices that may be held without another epoch */
 #define CUT_FEW        3
 #define UPDATES_MOST   200 /* renewals of multipliers in a step */
@@ -29,8 +26,7 @@
 #define EPOCH_PATIENCE 3   /* times as many where few are held */
 #define STALE          0.5 /* of the offset that sides may slide before contacts are found anew ... */
 #define STALE_EPOCHS   4   /* ... as long as there were fewer epochs */
-#define HALVINGS       20
-#define COLLIDER_TRIES 4 /* shorter ways that a collider asks for before it stays */
+#define COLLIDER_TRIES 4   /* shorter ways that a collider asks for before it stays */
 
 /* ---- Traits of solvers ----------------------------------------------------------------------- */
 
@@ -43,238 +39,6 @@ static bool has_rounds(const sinew_world *world)
 {
     return world->contact->def.mode == SINEW_CONTACT_AUGMENTED &&
            !(world->solve.ops->info.needs & SINEW_CAN_CONSTRAINT);
-}
-
-static bool is_guarded(const sinew_contact_work *c)
-{
-    return c->def.guard && (c->def.mode == SINEW_CONTACT_AUGMENTED || c->def.mode == SINEW_CONTACT_HALF_SPACE);
-}
-
-static bool is_plane(const sinew_touch_object *o)
-{
-    return o->kinematic && o->vertex_count == 0;
-}
-
-/* ---- Epochs ---------------------------------------------------------------------------------- */
-
-/* Where vertices would go: bodies to the solver's first guess or, in later epochs, to where it last asked for;
- * colliders to the end of their way. */
-static void gather_wanted(const sinew_world *world, bool first)
-{
-    sinew_contact_work *c = world->contact;
-    const sinew_features *f = &c->features;
-    for (int32_t v = 0; v < f->moved_count; v++) {
-        const sinew_real *guess = (world->def.quasistatic ? world->q : c->guess) + 4 * (size_t)f->particle[v];
-        memcpy(c->wanted + 4 * (size_t)v, first ? guess : c->asked + 4 * (size_t)v, 4 * sizeof *c->wanted);
-    }
-    for (int32_t o = 0; o < f->object_count; o++)
-        if (f->objects[o].kinematic)
-            sinew_contact_place(world, o, 1, c->wanted + 4 * (size_t)f->objects[o].first_vertex);
-}
-
-/* m: the longest way that a vertex of the object may go, beside what its body goes as a whole. */
-static double longest_way(const sinew_world *world, const sinew_touch_object *object, const double carry[3])
-{
-    const sinew_contact_work *c = world->contact;
-    const bool inertia = !object->kinematic && !world->def.quasistatic;
-    double most = 0;
-    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
-        const sinew_real *x = c->x + 4 * (size_t)v, *wanted = c->wanted + 4 * (size_t)v;
-        const sinew_real *tilde = inertia ? world->q_tilde + 4 * (size_t)c->features.particle[v] : wanted;
-        double near = 0, far = 0;
-        for (size_t i = 0; i < 3; i++) {
-            near += pow((double)wanted[i] - (double)x[i] - carry[i], 2);
-            far += pow((double)tilde[i] - (double)x[i] - carry[i], 2);
-        }
-        most = fmax(most, fmax(near, far));
-    }
-    return sqrt(most);
-}
-
-/* Radii of the balls, and with them how far each vertex looks. */
-static void set_reach(const sinew_world *world)
-{
-    sinew_contact_work *c = world->contact;
-    const sinew_features *f = &c->features;
-    for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_touch_object *object = &f->objects[o];
-        const double *carry = c->guard.carry[o];
-        const double most = longest_way(world, object, carry);
-        c->delta[o] = fmin(DELTA_SPARE * most + object->half, fmax(DELTA_EDGES * c->edge[o], object->half));
-        const double length = sqrt(carry[0] * carry[0] + carry[1] * carry[1] + carry[2] * carry[2]);
-        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
-            c->reach[v] = (sinew_real)(object->half * (1 + MARGIN) + fmax(c->delta[o], length) + length);
-    }
-}
-
-sinew_touch_pair *sinew_contact_add_pair(sinew_world *world)
-{
-    sinew_touch_pairs *pairs = &world->contact->pairs;
-    if ((size_t)(pairs->count + 1) * sizeof *pairs->list > pairs->room) {
-        const size_t more = (size_t)pairs->count + (size_t)pairs->count / 2 + 64;
-        sinew_touch_pair *list =
-            sinew_reallocate(&world->allocator, pairs->list, (size_t)pairs->count, more, sizeof *list);
-        if (!list)
-            return NULL;
-        pairs->list = list;
-        pairs->room = more * sizeof *list;
-    }
-    return &pairs->list[pairs->count++];
-}
-
-/* Vertices near a plane, as pairs behind the others. */
-static bool add_plane_pairs(sinew_world *world, sinew_contact_work *c, int32_t o)
-{
-    const sinew_features *f = &c->features;
-    double point[3], normal[3];
-    sinew_contact_plane(world, o, c->part[o], point, normal);
-    for (int32_t v = 0; v < f->moved_count; v++) {
-        double distance = -f->objects[f->object[v]].core;
-        for (size_t i = 0; i < 3; i++)
-            distance += normal[i] * ((double)c->x[4 * (size_t)v + i] - point[i]);
-        if (!sinew_may_touch(f, f->object[v], o) || distance > (double)c->reach[v] + f->objects[o].half * (1 + MARGIN))
-            continue;
-        sinew_touch_pair *p = sinew_contact_add_pair(world);
-        if (!p)
-            return false;
-        *p = (sinew_touch_pair){.v = {v, v, v, v}, .first = v, .second = o, .w = {1}, .kind = SINEW_PAIR_PLANE};
-        for (int i = 0; i < 3; i++)
-            p->n[i] = (sinew_real)normal[i];
-        p->distance = (sinew_real)distance;
-    }
-    return true;
-}
-
-static sinew_status find_pairs(sinew_world *world, sinew_error *error)
-{
-    sinew_contact_work *c = world->contact;
-    const double began = sinew_seconds();
-    sinew_status status = sinew_detect(c->detector, c->x, c->reach, c->def.pair_limit, &c->pairs, error);
-    for (int32_t o = 0; status == SINEW_OK && o < c->features.object_count; o++)
-        if (is_plane(&c->features.objects[o]) && !add_plane_pairs(world, c, o))
-            status = sinew_fail_memory(error, "contacts");
-    if (status == SINEW_OK)
-        status = sinew_contact_lead_out(world, error);
-    c->report.seconds += sinew_seconds() - began;
-    c->report.pairs = c->pairs.count > c->report.pairs ? c->pairs.count : c->report.pairs;
-    c->report.dropped += c->pairs.dropped;
-    return status;
-}
-
-/* ---- Colliders ------------------------------------------------------------------------------- */
-
-/* Whether a plane at some part of its way has all vertices that it has now, and not much nearer. */
-static bool plane_is_open(const sinew_world *world, int32_t o, double part)
-{
-    const sinew_contact_work *c = world->contact;
-    const sinew_features *f = &c->features;
-    double from[3], n_from[3], to[3], n_to[3];
-    sinew_contact_plane(world, o, c->part[o], from, n_from);
-    sinew_contact_plane(world, o, part, to, n_to);
-    for (int32_t v = 0; v < f->moved_count; v++) {
-        double before = 0, after = 0;
-        for (size_t i = 0; i < 3; i++) {
-            before += n_from[i] * ((double)c->x[4 * (size_t)v + i] - from[i]);
-            after += n_to[i] * ((double)c->x[4 * (size_t)v + i] - to[i]);
-        }
-        if (before > 0 && after < 0.2 * before && sinew_may_touch(f, f->object[v], o))
-            return false;
-    }
-    return true;
-}
-
-static void advance_plane(const sinew_world *world, int32_t o)
-{
-    sinew_contact_work *c = world->contact;
-    double way = 1 - c->part[o];
-    for (int k = 0; way > 0 && k < HALVINGS && !plane_is_open(world, o, c->part[o] + way); k++)
-        way /= 2;
-    if (is_guarded(c) && way > 0 && !plane_is_open(world, o, c->part[o] + way))
-        way = 0;
-    c->part[o] = is_guarded(c) ? c->part[o] + way : 1;
-}
-
-static void advance_planes(const sinew_world *world)
-{
-    const sinew_features *f = &world->contact->features;
-    for (int32_t o = 0; o < f->object_count; o++)
-        if (is_plane(&f->objects[o]))
-            advance_plane(world, o);
-}
-
-/* ---- One epoch ------------------------------------------------------------------------------- */
-
-/* The objective's layer and the solver take over the contacts; q stays. */
-static sinew_status hand_over(sinew_world *world, sinew_error *error)
-{
-    sinew_contact_work *c = world->contact;
-    sinew_solve *s = &world->solve;
-    if (c->element_count == 0 && !c->layered)
-        return SINEW_OK;
-    c->layered = c->element_count > 0;
-    s->resuming = true;
-    sinew_status status = sinew_world_layer(world, error);
-    if (status == SINEW_OK)
-        status = sinew_solve_refresh(s, &world->def.solver, SINEW_CHANGED_TRANSIENT, error);
-    s->resuming = false;
-    if (status != SINEW_OK)
-        sinew_world_note_change(world, SINEW_CHANGED_SOLVER | SINEW_CHANGED_TRANSIENT);
-    return status;
-}
-
-static sinew_status find_contacts(sinew_world *world, sinew_error *error)
-{
-    sinew_contact_work *c = world->contact;
-    const sinew_touch_rule rule = {c->x, c->wanted, MARGIN};
-    const sinew_touches swap = c->before;
-    c->before = c->touches;
-    c->touches = swap;
-    if (!sinew_touches_find(&c->touches, &c->features, &c->pairs, &rule))
-        return sinew_fail_memory(error, "contacts");
-    const sinew_status status = sinew_contact_add_skins(world, error);
-    if (status == SINEW_OK && !sinew_touches_inherit(&c->touches, &c->before, &c->features))
-        return sinew_fail_memory(error, "contacts");
-    return status;
-}
-
-/* Without a guard colliders come all the way. */
-static void bring_colliders(const sinew_world *world)
-{
-    sinew_contact_work *c = world->contact;
-    for (int32_t o = 0; o < c->features.object_count; o++)
-        if (c->features.objects[o].kinematic) {
-            c->part[o] = 1;
-            sinew_contact_place(world, o, 1, c->guard.safe + 4 * (size_t)c->features.objects[o].first_vertex);
-        }
-}
-
-/* Pairs, cells and contacts where the vertices are. */
-static sinew_status make_epoch(sinew_world *world, bool first, sinew_error *error)
-{
-    sinew_contact_work *c = world->contact;
-    sinew_guard_motion motion = {c->x, c->wanted, c->delta, first && !world->def.quasistatic && is_guarded(c)};
-    c->report.epochs++;
-    c->cut_count = 0;
-    c->limited = false;
-    memset(c->cut, 0, (size_t)c->features.vertex_count);
-    advance_planes(world);
-    gather_wanted(world, first);
-    if (!sinew_guard_begin(&c->guard, &c->features, &motion))
-        return sinew_fail_memory(error, "contacts");
-    set_reach(world);
-    sinew_status status = find_pairs(world, error);
-    if (status == SINEW_OK && !sinew_guard_build(&c->guard, &c->features, &motion, &c->pairs))
-        status = sinew_fail_memory(error, "contacts");
-    if (status != SINEW_OK)
-        return status;
-    if (!is_guarded(c))
-        bring_colliders(world);
-    for (int32_t v = 0; v < c->features.vertex_count; v++)
-        c->guard.fixed[v] = v >= c->features.moved_count || world->pinned[c->features.particle[v]];
-    status = find_contacts(world, error);
-    if (status == SINEW_OK)
-        status = sinew_contact_make_elements(world, error);
-    return status == SINEW_OK ? hand_over(world, error) : status;
 }
 
 /* ---- The guard ------------------------------------------------------------------------------- */
@@ -340,7 +104,7 @@ static bool hold(sinew_world *world, sinew_real *q, bool late)
     sinew_contact_work *c = world->contact;
     const sinew_features *f = &c->features;
     bool changed = false;
-    if (!is_guarded(c))
+    if (!sinew_contact_is_guarded(c))
         return false;
     ask(world, q);
     if (!c->limited)
@@ -374,7 +138,7 @@ static void limit_hook(void *context, sinew_real *trial)
 {
     sinew_world *world = context;
     sinew_contact_work *c = world->contact;
-    if (!is_guarded(c))
+    if (!sinew_contact_is_guarded(c))
         return;
     ask(world, trial);
     memcpy(c->asked, c->guard.asked, 4 * (size_t)c->features.moved_count * sizeof *c->asked);
@@ -533,7 +297,7 @@ static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iterat
     for (int32_t i = 0; i < world->particle_count; i++)
         if (world->pinned[i])
             memcpy(s->q + 4 * (size_t)i, world->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
-    if (make_epoch(world, false, &world->error) != SINEW_OK) {
+    if (sinew_contact_make_epoch(world, false, &world->error) != SINEW_OK) {
         c->failed = s->lost = true;
         return 0;
     }
@@ -648,7 +412,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     memcpy(c->x, c->begun, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
     if (crossings < 0)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
-    status = make_epoch(world, true, error);
+    status = sinew_contact_make_epoch(world, true, error);
     /* What touches nothing begins as it would without contact. */
     world->solve.first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
     return status == SINEW_OK && c->def.mode == SINEW_CONTACT_PROJECTION ? sinew_contact_projection_begin(world, error)

@@ -178,6 +178,7 @@ static void write_row(touch_log *all, const sinew_world *world, const sinew_step
     all->wall += wall;
     all->solve += result->seconds;
     all->detect += r->seconds;
+    all->recolour += r->handover;
     all->contacts = r->contacts > all->contacts ? r->contacts : all->contacts;
     all->particles = particles > all->particles ? particles : all->particles;
     all->violation = fmax(all->violation, r->violation);

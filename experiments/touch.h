@@ -42,6 +42,7 @@ sinew_mesh *touch_shape(int kind, double size, int32_t vertices, sinew_error *er
 typedef struct touch_log {
     int32_t steps;
     double wall, solve, detect; /* s, of all steps */
+    double recolour;            /* s: new contacts handed over to the solver */
     int32_t contacts;           /* the most that bore a force in one step */
     int32_t particles;          /* the most in contact */
     double violation;           /* m: the most that surfaces were too near, over all steps */

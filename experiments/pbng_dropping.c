@@ -144,7 +144,7 @@ static void claim_costs(outcome *o, const run *r)
     claim_timed(c, "from the mean of the steps after the first");
     c = outcome_claim(o, "recolouring is of moderate cost (section 10.1)", "1 % of a frame (muscles)");
     claim_measured(c, "%.1f %% of a step, with all else that handing contacts over to the solver takes",
-                   100 * l->recolour / l->wall);
+                   100 * touch_recolour_share(l));
     claim_timed(c, "colours, visits and layers of new contacts");
     c = outcome_claim(o, "colours of nodes, contacts included (table 1)", "11 (and 52 of constraints)");
     claim_measured(c, "%d, where the run ended", r->colours);
@@ -154,7 +154,7 @@ static void claim_costs(outcome *o, const run *r)
     outcome_number(o, l->detect / steps, "detect_seconds");
     outcome_number(o, l->solve / steps, "solve_seconds");
     outcome_number(o, touch_rest_share(l), "rest_share");
-    outcome_number(o, l->recolour / l->wall, "recolour_share");
+    outcome_number(o, touch_recolour_share(l), "recolour_share");
     outcome_number(o, (double)r->memory.most, "bytes");
     outcome_number(o, r->colours, "colours");
 }

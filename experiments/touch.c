@@ -216,6 +216,11 @@ double touch_rest_share(const touch_log *all)
     return fmax(0, 1 - (all->solve + all->detect) / all->wall);
 }
 
+double touch_recolour_share(const touch_log *all)
+{
+    return all->recolour / all->wall;
+}
+
 /* ---- Pictures ------------------------------------------------------------------------------------- */
 
 static bool is_drawn(const sinew_world *world, sinew_collider collider)

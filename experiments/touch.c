@@ -178,6 +178,7 @@ static void write_row(touch_log *all, const sinew_world *world, const sinew_step
     all->wall += wall;
     all->solve += result->seconds;
     all->detect += r->seconds;
+    all->recolour += r->handover;
     all->contacts = r->contacts > all->contacts ? r->contacts : all->contacts;
     all->particles = particles > all->particles ? particles : all->particles;
     all->violation = fmax(all->violation, r->violation);
@@ -213,6 +214,11 @@ double touch_frame_seconds(const touch_log *all, double h)
 double touch_rest_share(const touch_log *all)
 {
     return fmax(0, 1 - (all->solve + all->detect) / all->wall);
+}
+
+double touch_recolour_share(const touch_log *all)
+{
+    return all->recolour / all->wall;
 }
 
 /* ---- Pictures ------------------------------------------------------------------------------------- */

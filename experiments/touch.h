@@ -4,8 +4,7 @@
  * cost and how well they end, and pictures of all that is there.
  *
  * Times are wall clock. A step falls into detection, the solver's own time, and the rest: predicting, contacts as
- * elements, colouring their particles anew, reports. Colouring has no clock of its own, so the rest bounds it from
- * above.
+ * elements, handing them over to the solver, which colours their particles anew, and reports.
  */
 #ifndef SINEW_EXPERIMENTS_TOUCH_H
 #define SINEW_EXPERIMENTS_TOUCH_H
@@ -42,6 +41,7 @@ sinew_mesh *touch_shape(int kind, double size, int32_t vertices, sinew_error *er
 typedef struct touch_log {
     int32_t steps;
     double wall, solve, detect; /* s, of all steps */
+    double recolour;            /* s: new contacts handed over to the solver */
     int32_t contacts;           /* the most that bore a force in one step */
     int32_t particles;          /* the most in contact */
     double violation;           /* m: the most that surfaces were too near, over all steps */
@@ -60,6 +60,8 @@ bool touch_step(sinew_world *world, touch_log *log, sinew_error *error);
 double touch_frame_seconds(const touch_log *log, double h);
 /* Part of a step's time that is neither detection nor the solver's. */
 double touch_rest_share(const touch_log *log);
+/* The part of the steps that handing new contacts over to the solver took: colours, visits, layers. */
+double touch_recolour_share(const touch_log *log);
 
 /* All bodies as one shape of a figure, and with `colliders` all colliders but planes and hollow boxes. */
 void touch_picture(figure *f, const char *name, sinew_solver_kind kind, const sinew_world *world, bool colliders);

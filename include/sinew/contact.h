@@ -197,6 +197,7 @@ typedef struct sinew_contact_report {
     double restitution_work;  /* J: energy that restitution gave back, against coming to rest */
     double couple[3];         /* N m s: angular momentum from contact forces whose two ends are apart */
     double seconds;           /* of detection */
+    double handover;          /* s: of contacts to the solver: colours, layers, factors */
 } sinew_contact_report;
 
 /* SINEW_ERROR_UNSUPPORTED without contact, SINEW_ERROR_DATA before the first step. */

@@ -179,12 +179,14 @@ static sinew_status hand_over(sinew_world *world, sinew_error *error)
     sinew_solve *s = &world->solve;
     if (c->element_count == 0 && !c->layered)
         return SINEW_OK;
+    const double began = sinew_seconds();
     c->layered = c->element_count > 0;
     s->resuming = true;
     sinew_status status = sinew_world_layer(world, error);
     if (status == SINEW_OK)
         status = sinew_solve_refresh(s, &world->def.solver, SINEW_CHANGED_TRANSIENT, error);
     s->resuming = false;
+    c->report.handover += sinew_seconds() - began;
     if (status != SINEW_OK)
         sinew_world_note_change(world, SINEW_CHANGED_SOLVER | SINEW_CHANGED_TRANSIENT);
     return status;

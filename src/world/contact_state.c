@@ -380,7 +380,7 @@ static sinew_status check_velocities(int32_t index, size_t particles, sinew_sect
 static sinew_status check_collider(int32_t index, sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
-    collider_note note;
+    collider_note note = {0};
     const char *content = sinew_sections_find(reader, "COLL", (uint32_t)index, &size);
     if (!content)
         return SINEW_OK;

@@ -57,7 +57,7 @@ static int32_t grade(double reach, int32_t fine, double growth, double *line)
 {
     int32_t n = 0;
     line[0] = 0;
-    while (line[n] < 1 - 1e-9 && n < CELLS_MAX) {
+    while (n < CELLS_MAX && line[n] < 1 - 1e-9) {
         line[n + 1] = line[n] + reach / fine + (n >= fine ? growth / fine * (line[n] - reach) : 0);
         n++;
     }

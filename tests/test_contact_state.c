@@ -195,6 +195,11 @@ static void forged_states(void **state)
     sinew_collider_set_pose(f.world, sinew_world_collider_at(f.world, 1), (const sinew_real[3]){0, 1, 0},
                             (const sinew_real[3]){0}, NULL);
     steps(f.world, BEFORE);
+    sinew_contact_report report = {0};
+    for (int i = 0; i < BEFORE && report.contacts == 0; i++) {
+        steps(f.world, 1);
+        assert_int_equal(sinew_world_contact_report(f.world, &report, NULL), SINEW_OK);
+    }
     f.good = save(f.world);
     steps(f.world, 2);
     f.now = save(f.world);

@@ -41,7 +41,8 @@ void sinew_contact_restore_past(sinew_world *world)
     c->touches.count = c->before.count = 0;
     if (!sinew_make_spare_room(&world->allocator, &c->touches.list, &c->touches.room, n, sizeof *c->touches.list))
         return;
-    memcpy(c->touches.list, c->past, n * sizeof *c->past);
+    if (n > 0)
+        memcpy(c->touches.list, c->past, n * sizeof *c->past);
     c->touches.count = c->past_count;
 }
 

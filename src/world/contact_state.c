@@ -462,7 +462,7 @@ static void take_touches(sinew_world *world, bool whole, sinew_section_reader *r
     size_t size;
     const char *content = sinew_sections_find(reader, "TCHS", 0, &size);
     c->note_count = content ? (int32_t)(size / sizeof *c->notes) : 0;
-    if (content)
+    if (c->note_count > 0)
         memcpy(c->notes, content, size);
     /* A state that is loaded whole names places; who was there before does not matter. */
     for (int32_t k = 0; whole && k < c->note_count; k++)

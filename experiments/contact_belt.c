@@ -158,7 +158,7 @@ static const char *belt_failure(void *context, int32_t i)
     return ((const belt *)context)[i].error;
 }
 
-/* Of the means over the last third, when it slips. */
+/* The ratio is that of the means over the last third of the run, when the rope slips. */
 static double ratio_of(const belt *b)
 {
     double low = 0, high = 0;

@@ -160,7 +160,7 @@ static double norm(const double a[3])
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
-/* What a step changed beyond what it may, against the sizes of both momenta. */
+/* A step may change momenta only as its forces and couples say: the rest, in units of both momenta. */
 static void compare(hit *r, const snapshot *was, const snapshot *is, const double couple[3])
 {
     double linear[3] = {0}, angular[3] = {-couple[0], -couple[1], -couple[2]}, size[2] = {0};

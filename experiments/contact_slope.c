@@ -25,7 +25,7 @@ enum {
     CONVERGED = 400, /* iterations: admm and pbng need so many to slide */
     CONVERGED_QUICK = 100
 };
-/* What a run is for. */
+/* The purpose of a run: it decides the slope and how the end is judged. */
 typedef enum slope_case {
     CASE_HOLD = 0,
     CASE_SLIDE,

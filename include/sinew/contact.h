@@ -69,7 +69,7 @@ SINEW_API sinew_contact_def sinew_default_contact_def(void);
 SINEW_API sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def *def, sinew_error *error);
 SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world); /* `on` is false before it was set */
 
-/* What surfaces of a body touch with. */
+/* The surface that a body touches others with. */
 typedef enum sinew_contact_surface {
     SINEW_CONTACT_CAGE = 0, /* its own surface: triangles, boundary of tets, edges of ropes */
     SINEW_CONTACT_SKIN,     /* the surface that rides on it, against colliders only, without the guarantee */
@@ -164,8 +164,8 @@ SINEW_API sinew_status sinew_collider_surface(const sinew_world *world, sinew_co
 SINEW_API sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
                                                  sinew_real extent, int32_t *vertex_count, sinew_real *positions,
                                                  int32_t *triangle_count, int32_t *triangles, sinew_error *error);
-/* What it is (SINEW_SHAPE_COUNT for an id that names nothing), its name ("": none), and whether it has an inside: open
- * meshes, height fields and hollow boxes have none. */
+/* A collider's kind (SINEW_SHAPE_COUNT for an id that names nothing), its name ("": none), and whether it has an
+ * inside: open meshes, height fields and hollow boxes have none. */
 SINEW_API sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider);
 SINEW_API const char *sinew_collider_name(const sinew_world *world, sinew_collider collider);
 SINEW_API bool sinew_collider_closed(const sinew_world *world, sinew_collider collider);
@@ -222,8 +222,8 @@ typedef struct sinew_contact {
     sinew_contact_event event;
 } sinew_contact;
 
-/* Those that bear a force, and those that ended, sorted by their features; *count says how many there are, also when
- * `capacity` is too small (SINEW_ERROR_DATA). */
+/* Contacts that bear a force, and contacts that ended, sorted by their features; *count says how many there are, also
+ * when `capacity` is too small (SINEW_ERROR_DATA). */
 SINEW_API sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, sinew_contact *contacts,
                                             int32_t *count, sinew_error *error);
 
@@ -255,7 +255,7 @@ typedef struct sinew_crossing {
     sinew_contact_party a, b;
     int32_t particles_a[3], particles_b[3]; /* -1 for colliders */
 } sinew_crossing;
-/* Those that there are now among surfaces that may touch, in the order of features: what overlaps at the start is
+/* Crossings that there are now among surfaces that may touch, in the order of features: what overlaps at the start is
  * accepted, counted in every step, and listed here. SINEW_ERROR_UNSUPPORTED without contact; *count as above. */
 SINEW_API sinew_status sinew_world_crossings(sinew_world *world, int32_t capacity, sinew_crossing *crossings,
                                              int32_t *count, sinew_error *error);

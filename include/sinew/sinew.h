@@ -527,7 +527,7 @@ enum {
     SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are within round-off, but that is too coarse to tell the step solved:
                                        softer materials, smaller h, double precision, or measure the gap */
     SINEW_STEP_UNMEASURED = 1 << 7, /* nothing was measured (SINEW_MEASURE_NOTHING): whether it is solved is unknown */
-    /* Of contact (sinew/contact.h); sinew_world_contact_report() has the figures. */
+    /* The next four are set by contact alone (sinew/contact.h); sinew_world_contact_report() has the figures. */
     SINEW_STEP_CONTACT = 1 << 8,   /* surfaces are too near, or friction is not what they bear: raise iterations */
     SINEW_STEP_HELD_BACK = 1 << 9, /* the guard held vertices, pins or colliders: raise iterations or epochs, lower h */
     SINEW_STEP_CONTACT_FULL = 1 << 10, /* pair_limit was reached: some pairs have neither guard nor force */

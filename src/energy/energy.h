@@ -92,12 +92,14 @@ typedef struct sinew_constrain_kernel {
  * nothing to solve for, and nothing to divide by. */
 typedef struct sinew_jacobian_kernel {
     sinew_groups groups;
-    const sinew_real *x;    /* [local vertex][4] m */
-    int32_t form;           /* SINEW_FORM_... */
-    bool hard;              /* as PBD takes them: C is zero at rest, and all compliances are */
-    sinew_real *C;          /* [groups.count][constraint_count][W] */
-    sinew_real *jacobian;   /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
-    sinew_real *compliance; /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
+    const sinew_real *x;      /* [local vertex][4] m */
+    int32_t form;             /* SINEW_FORM_... */
+    bool hard;                /* as PBD takes them: C is zero at rest, and all compliances are */
+    sinew_real *C;            /* [groups.count][constraint_count][W] */
+    sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
+    sinew_real *compliance;   /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
+    const sinew_real *lambda; /* [groups.count][constraint_count][W] factors of the second derivatives (curvature) */
+    sinew_real *blocks; /* [groups.count][block_count][9][W] written by curvature, laid out as `hessian` writes them */
 } sinew_jacobian_kernel;
 
 /* Visits (vertex, vertex_change). A group is W nodes that share no element, a visit one node and one of its elements.
@@ -236,6 +238,9 @@ typedef struct sinew_energy_ops {
     /* SINEW_CAN_JACOBIAN: C, its Jacobian and the compliance, for whoever puts a system of constraints together.
      * `constrain` does what (4.27) and (4.28) make of these numbers. */
     void (*jacobian)(const sinew_jacobian_kernel *kernel);
+    /* Second derivatives of the constraints, blocks = sum_i lambda_i d2C_i/dx2, exact: the geometric stiffness of
+     * systems of constraints. NULL: they take differences of `jacobian`. */
+    void (*curvature)(const sinew_jacobian_kernel *kernel);
     uint32_t inequalities; /* bit i: constraint i need only be at least zero, and costs nothing where it is */
 
     /* SINEW_CAN_VERTEX: what an element means to one of its vertices. */

@@ -30,8 +30,9 @@ enum {
 };
 #endif
 
-static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD, SINEW_SOLVER_ADMM,
-                                            SINEW_SOLVER_PBNG,   SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD};
+static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
+                                            SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
+                                            SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
 static const int iterations[] = {1, 5, 50};
 static const double time_steps[] = {1.0 / 30, 1.0 / 60, 1.0 / 240};
 static const double moduli[] = {1e3, 1e5, 1e7};

@@ -248,7 +248,7 @@ static bool looks_at_residuals(const sinew_solve *s)
 static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
-    s->lost = false;
+    s->lost = s->bound = false;
     s->notes = 0;
     s->linear_iterations = 0;
     s->row_count = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mpbng_contact.c: layers where something touches. A cloth that only a bar under its middle holds: the bar bears
- * its weight, nothing crosses, coarse layers hang from it too, so that few iterations do as they do without contact.
- * States, threads and failing allocations, with layers that touch.
+ * test_mpbng_contact.c: layers where something touches. A floor bears the weight of a cloth that lies on it, at the
+ * right distance: its coarse layers lie there too. A cloth that nothing but a bar under its middle holds comes down
+ * nearer to newton's with layers than without. Nothing crosses. States, threads and failing allocations, with layers
+ * that touch.
  *
  * mpbng solves another problem than the world's while its layers are bound, so that it is not asked to end where newton
  * does; what is asked is that residuals are those of the world's own objective.
@@ -10,17 +11,17 @@
 #include "contact_worlds.h"
 #include "failing_allocator.h"
 
-#define LENGTH    0.6 /* m: of the cloth across the bar */
-#define WIDTH     0.3
-#define BAR       0.05 /* m */
+#define LENGTH    1.0 /* m: of the cloth across the bar */
+#define WIDTH     0.5
+#define BAR       0.2 /* m */
 #define THICKNESS 4e-3
 #define DENSITY   1.0 /* kg/m2 */
 #define H         0.01
 
 #ifdef SINEW_SINGLE
-#define BORNE 0.03 /* of the weight */
+#define BORNE 1e-2 /* of the weight */
 #else
-#define BORNE 0.02
+#define BORNE 1e-3
 #endif
 
 static void set_parameter(sinew_solver_def *def, const char *name, double value)
@@ -38,8 +39,9 @@ static sinew_solver_def layered(int iterations, int levels)
     return def;
 }
 
-/* A level cloth of 2 n - 1 times n vertices, just above a bar along z that is a little off its middle. */
-static sinew_world *over_a_bar(int n, const sinew_solver_def *solver, const sinew_allocator *allocator, int threads)
+/* A level cloth of 2 n - 1 times n vertices, its middle near x = z = 0. */
+static sinew_world *level_cloth(int n, double height, const sinew_solver_def *solver, const sinew_allocator *allocator,
+                                int threads)
 {
     sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
@@ -62,7 +64,7 @@ static sinew_world *over_a_bar(int n, const sinew_solver_def *solver, const sine
     for (int32_t i = 0; i < count; i++) {
         const sinew_real *X = sinew_mesh_positions(mesh) + 3 * (size_t)i;
         x[3 * i] = X[0] - (sinew_real)(LENGTH / 2 - 0.01);
-        x[3 * i + 1] = (sinew_real)(BAR + 1.1 * THICKNESS);
+        x[3 * i + 1] = (sinew_real)(height + 1.1 * THICKNESS);
         x[3 * i + 2] = X[1] - (sinew_real)(WIDTH / 2);
     }
     sinew_energy_def membrane = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_COROTATED);
@@ -70,14 +72,21 @@ static sinew_world *over_a_bar(int n, const sinew_solver_def *solver, const sine
     membrane.parameters[sinew_energy_parameter(membrane.kind, "young")] = (sinew_real)1e3;
     membrane.parameters[sinew_energy_parameter(membrane.kind, "thickness")] = 1;
     add_energy(world, &membrane);
+    set_touch(world, THICKNESS, 0.6);
+    free(x);
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+/* Just above a bar along z, a little off the cloth's middle. */
+static sinew_world *over_a_bar(int n, const sinew_solver_def *solver, const sinew_allocator *allocator, int threads)
+{
+    sinew_world *world = level_cloth(n, BAR, solver, allocator, threads);
     sinew_collider_def bar = sinew_default_collider_def(SINEW_SHAPE_CAPSULE);
     bar.radius = (sinew_real)BAR;
     bar.size[1] = (sinew_real)(2 * WIDTH);
     bar.rotation[0] = (sinew_real)(M_PI / 2);
     add_collider(world, &bar);
-    set_touch(world, THICKNESS, 0.6);
-    free(x);
-    sinew_mesh_destroy(mesh);
     return world;
 }
 
@@ -106,36 +115,34 @@ static double height_of(sinew_world *world)
 
 /* ---- Forces and rows --------------------------------------------------------------------------- */
 
-static void the_bar_bears_the_cloth(void **state)
+/* The last sweeps of a step know the world's own problem alone. */
+static void the_floor_bears_the_cloth(void **state)
 {
     (void)state;
-    const sinew_solver_def solver = layered(20, 3);
-    sinew_world *world = over_a_bar(13, &solver, NULL, 1);
-    double mean = 0, worst = 0;
-    for (int k = 0; k < 250; k++) {
-        double force[3], torque[3];
-        take_steps(world, 1);
-        sinew_collider_force(world, sinew_world_collider_at(world, 0), force, torque, NULL);
-        mean -= k >= 200 ? force[1] / 50 : 0;
-        worst = k >= 200 ? fmax(worst, report_of(world).violation) : 0;
-    }
-    const double weight = 9.81 * DENSITY * LENGTH * WIDTH;
-    print_message("the bar bears %.4f of the weight, violation %.2g of the thickness, %d contacts\n", mean / weight,
-                  worst / THICKNESS, report_of(world).contacts);
-    assert_true(fabs(mean / weight - 1) < BORNE);
-    assert_true(worst < 0.25 * THICKNESS);
-    assert_int_equal(report_of(world).crossings, 0);
+    sinew_solver_def solver = layered(20, 3);
+    set_parameter(&solver, "fine_sweeps", 100);
+    sinew_world *world = level_cloth(13, 0, &solver, NULL, 1);
+    const sinew_collider floor = add_floor(world);
+    double force[3], torque[3];
+    take_steps(world, 40);
+    sinew_collider_force(world, floor, force, torque, NULL);
+    const double borne = -force[1] / (9.81 * DENSITY * LENGTH * WIDTH);
+    const sinew_contact_report r = report_of(world);
+    print_message("the floor bears %.6f of the weight, violation %.2g of the thickness, %d contacts\n", borne,
+                  r.violation / THICKNESS, r.contacts);
+    assert_true(fabs(borne - 1) < BORNE);
+    assert_true(r.violation < 0.01 * THICKNESS && r.crossings == 0);
     sinew_world_destroy(world);
 }
 
-/* The residual that a step says it ended with is that of the world's own objective: newton, taking no iteration from
- * where the step ended, with the same contacts, would see the gradient that mpbng was judged by. */
+/* Few iterations on bound layers end far from the world's minimum, and the step says so: the residual of result and
+ * error row is that of the world's own objective. */
 static void rows_are_of_the_worlds_objective(void **state)
 {
     (void)state;
     const sinew_solver_def solver = layered(6, 3);
     sinew_world *world = over_a_bar(13, &solver, NULL, 1);
-    for (int k = 0; k < 40; k++) {
+    for (int k = 0; k < 20; k++) {
         const sinew_step_result result = take_steps(world, 1);
         const sinew_contact_report report = report_of(world);
         assert_true(result.residual > 0 && fabs(report.stationarity - result.residual) <= 1e-6 * result.residual);
@@ -146,28 +153,28 @@ static void rows_are_of_the_worlds_objective(void **state)
 
 /* ---- Layers ------------------------------------------------------------------------------------- */
 
-/* Nothing but contact holds the coarse layers: did they not feel it, they would fall and take the cloth along. */
+/* Nothing but contact holds the layers. */
 static void layers_help_where_contact_holds(void **state)
 {
     (void)state;
     enum {
-        STEPS = 30
+        STEPS = 18
     };
     sinew_solver_def newton = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
-    const sinew_solver_def one = layered(6, 1), three = layered(6, 3);
-    const sinew_solver_def *const defs[] = {&newton, &one, &three};
+    const sinew_solver_def one = layered(8, 1), two = layered(8, 2);
+    const sinew_solver_def *const defs[] = {&newton, &one, &two};
     double height[3];
     newton.iterations = 60;
     newton.measure = SINEW_MEASURE_RESIDUAL;
     newton.tolerance = (sinew_real)1e-4;
     for (int i = 0; i < 3; i++) {
-        sinew_world *world = over_a_bar(25, defs[i], NULL, 1);
+        sinew_world *world = over_a_bar(13, defs[i], NULL, 1);
         take_steps(world, STEPS);
         height[i] = height_of(world);
         assert_int_equal(report_of(world).crossings, 0);
         sinew_world_destroy(world);
     }
-    print_message("centre of mass after %d steps: newton %.4f m, 6 iterations on one layer %.4f, on three %.4f\n",
+    print_message("centre of mass after %d steps: newton %.4f m, 8 iterations on one layer %.4f, on two %.4f\n",
                   (int)STEPS, height[0], height[1], height[2]);
     assert_true(fabs(height[2] - height[0]) < 0.5 * fabs(height[1] - height[0]));
 }
@@ -180,7 +187,7 @@ static void states_go_on(void **state)
     const sinew_solver_def solver = layered(8, 3);
     sinew_world *whole = over_a_bar(13, &solver, NULL, 1), *fresh = over_a_bar(13, &solver, NULL, 1);
     take_steps(whole, 12);
-    assert_true(report_of(whole).contacts > 10);
+    assert_true(report_of(whole).contacts > 4);
     const size_t size = sinew_world_state_size(whole);
     char *bytes = make_array(size, 1);
     sinew_error error = {0};
@@ -200,11 +207,11 @@ static void states_go_on(void **state)
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    const sinew_solver_def solver = layered(3, 3);
+    const sinew_solver_def solver = layered(2, 3);
     uint64_t first = 0;
     for (int threads = 1; threads <= 3; threads++) {
-        sinew_world *world = over_a_bar(46, &solver, NULL, threads);
-        take_steps(world, 8);
+        sinew_world *world = over_a_bar(40, &solver, NULL, threads);
+        take_steps(world, 5);
         assert_true(report_of(world).contacts > 10);
         const uint64_t hash = sinew_world_state_hash(world);
         first = threads == 1 ? hash : first;
@@ -227,7 +234,7 @@ static void failing_allocations_are_reported(void **state)
         sinew_world *world = over_a_bar(5, &solver, &hooks, 1);
         memory.calls = 0;
         memory.fail_at = next;
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 3; k++) {
             sinew_step_result result;
             const uint32_t bits = sinew_world_step(world, &result);
             if (bits & SINEW_STEP_UNPREPARED)
@@ -249,11 +256,12 @@ static void warm_steps_ask_for_nothing(void **state)
     const sinew_solver_def solver = layered(8, 3);
     failing_allocator memory = {0};
     const sinew_allocator hooks = hooks_of(&memory);
-    sinew_world *world = over_a_bar(13, &solver, &hooks, 1);
-    take_steps(world, 150);
+    sinew_world *world = level_cloth(13, 0, &solver, &hooks, 1);
+    add_floor(world);
+    take_steps(world, 60);
     memory.calls = 0;
-    take_steps(world, 20);
-    assert_true(report_of(world).contacts > 10);
+    take_steps(world, 10);
+    assert_true(report_of(world).contacts > 4);
     assert_int_equal(memory.calls, 0);
     sinew_world_destroy(world);
 }
@@ -261,7 +269,7 @@ static void warm_steps_ask_for_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bar_bears_the_cloth),         cmocka_unit_test(rows_are_of_the_worlds_objective),
+        cmocka_unit_test(the_floor_bears_the_cloth),       cmocka_unit_test(rows_are_of_the_worlds_objective),
         cmocka_unit_test(layers_help_where_contact_holds), cmocka_unit_test(states_go_on),
         cmocka_unit_test(threads_do_not_matter),           cmocka_unit_test(failing_allocations_are_reported),
         cmocka_unit_test(warm_steps_ask_for_nothing),

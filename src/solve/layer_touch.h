@@ -11,7 +11,8 @@
  * own(a) is the vertex of that layer which vertex a has joined, by way of the layers between. A layer that moves as the
  * world does has the world's clearance and slip, and what the vertices of a patch bear adds up to what their coarse
  * vertex bears. d goes into the offset and the anchor. Vertices that are on no surface have no own: they count as
- * standing where the iterations began. The world's own contacts stay on the finest layer, where the guard is.
+ * standing where the iterations began. Scaled by kappa, as coarse masses are, a coarse contact bears what it has to
+ * with its multiplier as it is. The world's own contacts stay on the finest layer, where the guard is.
  */
 #ifndef SINEW_LAYER_TOUCH_H
 #define SINEW_LAYER_TOUCH_H

@@ -5,7 +5,8 @@
  *
  * Iteration l of k, l = 0, 1, ...:
  *
- *     scale the masses of coarse layers and the stiffness of bindings by kappa = sqrt(1 - l^2 / (k + r_pad)^2)
+ *     scale the masses of coarse layers, what contacts bear of them, and the stiffness of bindings by
+ *     kappa = sqrt(1 - l^2 / (k + r_pad)^2)
  *     coarse_sweeps sweeps over the coarsest layer by itself
  *     one sweep over all the others, coloured together
  *
@@ -18,6 +19,8 @@
  * s, however many sweeps the coarse ones get.
  *
  * Contacts are the world's own on the finest layer, where the guard is, and act on the coarse ones too (layer_touch.h).
+ * Their multipliers are renewed once a step, when the last sweeps over the finest layer are done: while layers are
+ * bound, forces are not the world's.
  *
  * Known limits: layers are made of surfaces. Tets, and springs without triangles, stay on the finest layer and are
  * swept as pbng would, without acceleration.
@@ -189,13 +192,17 @@ static void mpbng_resume(sinew_solve *s, uint32_t what)
     take_numbers(m);
 }
 
-static void scale_bindings(const sinew_visit_groups *g, const sinew_batch *bindings, size_t W, double kappa)
+/* The elements of one batch, in all its visits. */
+static void scale_elements(const sinew_visit_groups *g, const sinew_batch *batch, size_t W, double kappa)
 {
     for (int32_t i = 0; i < g->batch_count; i++) {
         const sinew_visit_batch *b = &g->batches[i];
         const size_t D = (size_t)b->ops->visit_data_count;
-        for (size_t place = 0; b->sources[0] == bindings && place < (size_t)b->visit_count * W; place++)
-            if (b->element[place] >= 0)
+        int32_t k = 0;
+        while (k < b->source_count && b->sources[k] != batch)
+            k++;
+        for (size_t place = 0; k < b->source_count && place < (size_t)b->visit_count * W; place++)
+            if (b->element[place] >= b->first_element[k] && b->element[place] < b->first_element[k + 1])
                 b->data[place / W * D * W + place % W] = (sinew_real)kappa;
     }
 }
@@ -210,14 +217,17 @@ static void scale_masses(const sinew_layers *l, const sinew_visit_groups *g, siz
     }
 }
 
-static void scale_part(const memory *m, const part *p, double binding, double mass)
+static void scale_part(const memory *m, const part *p, double binding, double kappa)
 {
     const sinew_visits *v = &p->visits;
     const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
+    const size_t W = (size_t)v->lanes->width;
     for (int i = 0; i < 2; i++) {
-        scale_bindings(both[i], m->layers.bindings, (size_t)v->lanes->width, binding);
-        scale_masses(&m->layers, both[i], (size_t)v->lanes->width, mass);
+        scale_elements(both[i], m->layers.bindings, W, binding);
+        scale_masses(&m->layers, both[i], W, kappa);
     }
+    if (m->layers.touches.count > 0 && v->layer.group_count > 0)
+        scale_elements(&v->layer, m->layers.touches.batch, W, kappa);
 }
 
 static void sweep_layers(sinew_solve *s, memory *m)

@@ -78,7 +78,6 @@ typedef struct sinew_run {
     bool goes_on;         /* with the files that are in the folder */
     bool kept;            /* there is a checkpoint: files stay, whatever happens */
 
-    sinew_stability stability; /* where this process began, of explicit integrators; omega_max 0: not looked at */
     sinew_run_statistics statistics;
     int64_t steps_now;                           /* taken by this process */
     double seconds, solver_seconds, gap_seconds; /* of the processes before this one, and of finished steps */

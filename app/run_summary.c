@@ -268,26 +268,11 @@ static json_t *origin_json(const sinew_run *r)
     return origin ? origin : json_null();
 }
 
-static json_t *finite_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* What was foretold of an explicit integrator; null of others. What is infinite is null. */
-static json_t *stability_json(const sinew_run *r)
-{
-    const sinew_stability *s = &r->stability;
-    if (!(s->omega_max > 0))
-        return json_null();
-    return json_pack("{s:f, s:o, s:o}", "omega_max", s->omega_max, "growth", finite_json(s->growth), "time_step_most",
-                     finite_json(s->time_step_most));
-}
-
 static json_t *summary_json(const sinew_run *r, const char *status)
 {
     const int64_t step = sinew_world_step_count(r->world);
     return json_pack(
-        "{s:i, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:b, s:I, s:f, s:o, s:o, s:o, s:o}",
+        "{s:i, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:b, s:I, s:f, s:o, s:o, s:o}",
         "sinew_run", 1, "status", status, "scene", sinew_scene_name(r->scene), "origin", origin_json(r), "command",
         r->command_line, "version", SINEW_VERSION, "precision", SINEW_PRECISION, "solver",
         sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, "threads",
@@ -295,8 +280,7 @@ static json_t *summary_json(const sinew_run *r, const char *status)
         "first_frame", (json_int_t)r->first_frame, "last_frame", (json_int_t)r->frames, "steps_per_frame",
         (json_int_t)r->per_frame, "fps", sinew_scene_fps(r->scene), "balance", (int)r->balance, "step",
         (json_int_t)step, "time", (double)sinew_world_time(r->world), "steps",
-        sinew_run_statistics_json(&r->statistics), "stability", stability_json(r), "seconds", seconds_json(r), "files",
-        sinew_run_manifest(r));
+        sinew_run_statistics_json(&r->statistics), "seconds", seconds_json(r), "files", sinew_run_manifest(r));
 }
 
 bool sinew_run_summary_write(sinew_run *r, const char *status)

@@ -225,6 +225,32 @@ static void explicit_steps_claim_nothing(void **unused)
     }
 }
 
+/* All that is lost or gained is the integrator's, and the balance closes. */
+static void explicit_steps_balance(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < 2; k++) {
+        sinew_world_def def = sinew_default_world_def();
+        def.balance = true;
+        def.time_step = (sinew_real)1e-3;
+        def.solver = sinew_default_solver_def(explicit_kinds[k]);
+        scene s = make_scene(&def);
+        for (int step = 0; step < 30; step++) {
+            sinew_balance b;
+            sinew_error error = {0};
+            sinew_world_step(s.world, NULL);
+            sinew_world_balance(s.world, &b, &error);
+            must(&error);
+            const double size = b.kinetic[1] + b.elastic[1] + fabs(b.gravity[1]) + 1;
+            assert_true(b.lost_solver == 0 && fabs(b.unaccounted) < 100 * KEPT * size);
+            const double change =
+                b.kinetic[1] - b.kinetic[0] + b.elastic[1] - b.elastic[0] + b.gravity[1] - b.gravity[0];
+            assert_true(fabs(change + b.lost_integrator - b.pins) < 100 * KEPT * size);
+        }
+        free_scene(&s);
+    }
+}
+
 /* Explosions end in a status, with the last good state. */
 static void explosions_end_in_a_status(void **unused)
 {
@@ -363,6 +389,7 @@ int main(void)
         cmocka_unit_test(pins_go_where_they_are_led),
         cmocka_unit_test(explicit_steps_keep_momentum),
         cmocka_unit_test(explicit_steps_claim_nothing),
+        cmocka_unit_test(explicit_steps_balance),
         cmocka_unit_test(explosions_end_in_a_status),
         cmocka_unit_test(linear_implicit_is_one_iteration_of_newton),
         cmocka_unit_test(linear_implicit_solves_the_equation),

@@ -3,6 +3,7 @@
  * test_stability.c: what sinew_world_stability foretells: the fastest motion against closed forms and against dense
  * eigenvalues of a stiffness matrix by finite differences, and the explosion itself against steps that are taken.
  */
+#include "failing_allocator.h"
 #include "random_scene.h"
 
 #ifdef SINEW_SINGLE
@@ -107,6 +108,42 @@ static void nothing_swings(void **unused)
     assert_true(s.omega_max == 0 && s.growth <= 1 && isinf(s.time_step_most));
     sinew_mesh_destroy(mesh);
     sinew_world_destroy(world);
+}
+
+/* Each allocation fails in turn: that is said, nothing is lost, and the world steps on. */
+static void without_memory(void **unused)
+{
+    (void)unused;
+    failing_allocator memory = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.allocator = hooks_of(&memory);
+    def.thread_count = 1;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_SYMPLECTIC_EULER);
+    sinew_world *world = make_world(&def);
+    sinew_mesh *mesh = make_rope(5, (double[]){0, 0, 0}, (double[]){1, 0, 0});
+    add_springs(world, add_mesh(world, mesh, 1, NULL, NULL), 100);
+    sinew_error error = {0};
+    sinew_world_prepare(world, &error);
+    must(&error);
+    sinew_stability s;
+    const int64_t live = memory.live;
+    int64_t refused = 0;
+    for (int64_t n = 1; refused == n - 1; n++) {
+        memory.calls = 0;
+        memory.fail_at = n;
+        refused += sinew_world_stability(world, &s, &error) == SINEW_ERROR_MEMORY;
+        assert_int_equal(memory.live, live);
+    }
+    memory.fail_at = 0;
+    assert_true(refused > 5 && s.omega_max > 0);
+    assert_int_equal(sinew_world_step(world, NULL), SINEW_STEP_EXPLICIT);
+    const int64_t calls = memory.calls;
+    for (int i = 0; i < 3; i++)
+        sinew_world_step(world, NULL);
+    assert_int_equal(memory.calls, calls);
+    sinew_mesh_destroy(mesh);
+    sinew_world_destroy(world);
+    assert_int_equal(memory.live, 0);
 }
 
 /* ---- Dense eigenvalues ------------------------------------------------------------------------ */
@@ -321,6 +358,7 @@ int main(void)
         cmocka_unit_test(one_spring),
         cmocka_unit_test(a_chain),
         cmocka_unit_test(nothing_swings),
+        cmocka_unit_test(without_memory),
         cmocka_unit_test(blocks_against_dense_eigenvalues),
         cmocka_unit_test(symplectic_euler_holds_below_the_limit_and_explodes_above),
         cmocka_unit_test(damping_moves_both_limits),

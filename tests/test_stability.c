@@ -307,11 +307,12 @@ static void symplectic_euler_holds_below_the_limit_and_explodes_above(void **unu
     (void)unused;
     double growth;
     const double below = run_chain(SINEW_SOLVER_SYMPLECTIC_EULER, 0.95, 0, 100000, NULL);
-    const double above = run_chain(SINEW_SOLVER_SYMPLECTIC_EULER, 1.05, 0, 20, &growth);
-    printf("symplectic Euler: 0.95 of the limit %.3g times in 1e5 steps; 1.05: %.3g in 20, %.4g a step foretold\n",
-           below, above, growth);
+    const int steps = sizeof(sinew_real) == 4 ? 12 : 20; /* while motions are small */
+    const double above = run_chain(SINEW_SOLVER_SYMPLECTIC_EULER, 1.05, 0, steps, &growth);
+    printf("symplectic Euler: 0.95 of the limit %.3g times in 1e5 steps; 1.05: %.3g in %d, %.4g a step foretold\n",
+           below, above, steps, growth);
     assert_true(below < 30);
-    assert_true(above > pow(growth, 20) / 100 && above < pow(growth, 20) * 100 && above > 1000);
+    assert_true(above > pow(growth, steps) / 100 && above < pow(growth, steps) * 100 && above > 50);
 }
 
 /* With damping, explicit Euler has a limit too. */

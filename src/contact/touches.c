@@ -10,9 +10,11 @@
 #include "contact/near.h"
 #include "mesh/sort.h"
 
-#define WEDGE     1e-3 /* cosine by which a direction may miss its feature's own wedge */
-#define OUT_PART  0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
-#define REST_PART 0.9  /* of their distance at rest that features of one body keep at most */
+#define WEDGE        1e-3 /* cosine by which a direction may miss its feature's own wedge */
+#define OUT_PART     0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
+#define FOLLOW_MOST  0.3  /* of its way to its closest points that a contact with something round goes at once */
+#define FOLLOW_LEAST 0.1
+#define REST_PART    0.9 /* of their distance at rest that features of one body keep at most */
 
 static void read_point(const sinew_real *x, int32_t v, double p[3])
 {
@@ -277,7 +279,23 @@ static void take_direction(sinew_touch *t, const sinew_real *x)
     t->distance = length - t->core;
 }
 
-double sinew_touch_follow(sinew_touch *t, const sinew_real *x, double share)
+/* The share of the way that would have been right the last time, had all else stayed (Irons and Tuck 1969): what n
+ * misses falls by share / right share. */
+static void choose_share(sinew_touch *t, const sinew_real n[3])
+{
+    double miss[3], fell[3], ff, share = FOLLOW_MOST;
+    for (int c = 0; c < 3; c++) {
+        miss[c] = (double)n[c] - t->n[c];
+        fell[c] = t->missed[c] - miss[c];
+    }
+    ff = dot(fell, fell);
+    if (t->follow > 0 && ff > 0)
+        share = t->follow * dot(t->missed, fell) / ff;
+    t->follow = fmax(FOLLOW_LEAST, fmin(share, FOLLOW_MOST));
+    memcpy(t->missed, miss, sizeof miss);
+}
+
+double sinew_touch_follow(sinew_touch *t, const sinew_real *x, bool go)
 {
     sinew_touch_pair p = {.kind = t->pair};
     sinew_touch now = *t;
@@ -287,10 +305,13 @@ double sinew_touch_follow(sinew_touch *t, const sinew_real *x, double share)
             p.v[a]++;
     take_direction(&now, x);
     sinew_pair_closest_less(&p, x, t->core);
-    for (int a = 0; share > 0 && a < 4; a++)
-        t->w[a] = (sinew_real)((double)t->w[a] + share * ((double)p.w[a] - (double)t->w[a]));
-    if (share > 0)
+    if (go) {
         take_direction(t, x);
+        choose_share(t, p.n);
+        for (int a = 0; a < 4; a++)
+            t->w[a] = (sinew_real)((double)t->w[a] + t->follow * ((double)p.w[a] - (double)t->w[a]));
+        take_direction(t, x);
+    }
     return now.distance - (double)p.distance;
 }
 

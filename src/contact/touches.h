@@ -64,6 +64,7 @@ typedef struct sinew_touch {
     double clearance;          /* m: where the step ended */
     int32_t cell;              /* of skins: the cell of the collider; -1: a plane */
     sinew_real place[3];       /* of skins: weights of its vertices */
+    double follow, missed[3];  /* of round things: share of their way to their closest points, and how n differed */
     bool old;                  /* bore a force when the step began */
     bool heir;                 /* took over what one bore that is no more in the list */
 } sinew_touch;
@@ -99,11 +100,11 @@ sinew_nearness sinew_touches_nearness(const sinew_features *features, const sine
 /* The contacts among the pairs, in the order of keys, bearing nothing yet; false without memory. */
 bool sinew_touches_find(sinew_touches *touches, const sinew_features *features, const sinew_touch_pairs *pairs,
                         const sinew_touch_rule *rule);
-/* A contact with a sphere or a capsule goes a `share` of the way to its closest points: that on a face goes as far as
- * the radius times the angle that the face turns by, and the force that acts there turns the face back, so that
- * contacts which followed at once would swing to and fro. x [4][4] m: where its vertices are. Returns by how much
- * features are nearer than the contact knew, m. */
-double sinew_touch_follow(sinew_touch *touch, const sinew_real *x, double share);
+/* A contact with a sphere or a capsule goes a share of the way to its closest points: that on a face goes as far as the
+ * radius times the angle that the face turns by, and the force that acts there turns the face back, so that contacts
+ * which followed at once would swing to and fro. x [4][4] m: where its vertices are. Returns by how much features are
+ * nearer than the contact knew, m; `go` false: that only. */
+double sinew_touch_follow(sinew_touch *touch, const sinew_real *x, bool go);
 /* What the old list bears goes to the new one. False without memory. */
 bool sinew_touches_inherit(sinew_touches *to, const sinew_touches *from, const sinew_features *features);
 void sinew_touches_release(sinew_touches *touches, const sinew_allocator *allocator);

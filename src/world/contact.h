@@ -213,7 +213,7 @@ sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error)
 void sinew_contact_write_numbers(sinew_contact_work *c);
 /* Contacts with spheres and capsules go a share of the way to where features are closest at q; numbers are to be
  * written then. Returns the largest part of its offset that features are nearer than their contact knew. */
-double sinew_contact_follow(sinew_world *world, const sinew_real *q, double share);
+double sinew_contact_follow(sinew_world *world, const sinew_real *q, bool go);
 /* Whether the residual is small enough for multipliers to move. */
 bool sinew_contact_gate(sinew_world *world);
 /* Normal force (N) and slip u (m) of a contact where the particles are. */

@@ -172,7 +172,7 @@ static bool is_round(const sinew_touch *t)
     return t->core > 0 && t->pair != SINEW_PAIR_PLANE && t->key >> 60 != SINEW_TOUCH_SKIN;
 }
 
-double sinew_contact_follow(sinew_world *world, const sinew_real *q, double share)
+double sinew_contact_follow(sinew_world *world, const sinew_real *q, bool go)
 {
     sinew_contact_work *c = world->contact;
     double most = 0;
@@ -188,9 +188,9 @@ double sinew_contact_follow(sinew_world *world, const sinew_real *q, double shar
                    t->v[a] < c->features.moved_count ? q + 4 * (size_t)c->features.particle[t->v[a]]
                                                      : c->wanted + 4 * (size_t)t->v[a],
                    4 * sizeof *x);
-        const double nearer = sinew_touch_follow(t, x, share);
+        const double nearer = sinew_touch_follow(t, x, go);
         most = bears ? fmax(most, nearer / t->offset) : most;
-        if (share > 0) {
+        if (go) {
             set_anchor(world, t);
             write_data(world, t, c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT);
         }

@@ -26,7 +26,6 @@
 #define EPOCH_PATIENCE 3    /* times as many where few are held */
 #define STALE          0.5  /* of the offset that sides may slide before contacts are found anew ... */
 #define STALE_EPOCHS   4    /* ... as long as there were fewer epochs */
-#define FOLLOW         0.25 /* of the way that contacts with round things go to their closest points in a round */
 #define NEAR_PART      8e-3 /* of the thickness that settled contacts may be too near by; 1e-2 sets a bit */
 #define NEAR_GAIN      0.9  /* of it that is left after an epoch that was worth it */
 #define COLLIDER_TRIES 4    /* shorter ways that a collider asks for before it stays */
@@ -222,12 +221,12 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
     if (solved ? iteration == c->last_update : iteration - fmax(c->last_update, c->epoch_began) < round_of(world))
         return 0;
     const double tolerance = (double)s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
-    if (solved && is_settled(c, s->q, fmin(SETTLED * tolerance, SETTLED_MOST)) &&
-        sinew_contact_follow(world, s->q, 0) <= NEAR_PART / 4)
+    const double part = fmin(SETTLED * tolerance, SETTLED_MOST);
+    if (solved && is_settled(c, s->q, part) && sinew_contact_follow(world, s->q, false) <= fmin(NEAR_PART / 4, part))
         return 0;
     const bool open = sinew_contact_gate(world);
     renew_multipliers(world, s, open);
-    if (sinew_contact_follow(world, s->q, FOLLOW) > 0)
+    if (sinew_contact_follow(world, s->q, true) > 0)
         sinew_contact_write_numbers(c);
     c->last_update = iteration;
     return SINEW_RESUME_NUMBERS;

@@ -105,6 +105,7 @@ static inline sinew_status closed_check(const sinew_whole *whole, const char *na
                                         const sinew_allocator *allocator, sinew_error *error)
 {
     double centre[3];
+    *volume = 0;
     if (whole->by_element)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: its parameters hold for the whole surface, not by element",
                           name);

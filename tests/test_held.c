@@ -9,6 +9,8 @@
 #include "random_cases.h"
 #include "small_world.h"
 
+#include "sinew/scene.h"
+
 #ifdef SINEW_SINGLE
 #define NEAR 2e-4
 #else
@@ -123,6 +125,8 @@ static void block_on_rollers(sinew_solver_kind kind, const char *parameter, doub
         def.solver.iterations = 4000;
     if (parameter)
         def.solver.parameters[sinew_solver_parameter(kind, parameter)] = (sinew_real)value;
+    if (kind == SINEW_SOLVER_NEWTON && strcmp(parameter, "preconditioner") == 0)
+        def.solver.parameters[sinew_solver_parameter(kind, "linear")] = 1; /* cg */
     sinew_mesh *mesh = make_beam(4, 2, 2, size[0], size[1], size[2]);
     sinew_world *world = make_world(&def);
     const sinew_body body = add_mesh(world, mesh, 1000, NULL, NULL);
@@ -156,8 +160,8 @@ static void block_on_rollers(sinew_solver_kind kind, const char *parameter, doub
     for (int32_t i = 0; i < pulled; i++)
         sum += (double)force[3 * side[i]];
     const double wanted = E / 2 * stretch * (stretch * stretch - 1) * size[1] * size[2];
-    print_message("rollers, %s: off by %.1e m, force by %.1e\n", sinew_get_solver_info(kind)->name, worst,
-                  sum / wanted - 1);
+    print_message("rollers, %s %s %g: off by %.1e m, force by %.1e\n", sinew_get_solver_info(kind)->name,
+                  parameter ? parameter : "", value, worst, sum / wanted - 1);
     assert_true(worst < 1e3 * NEAR && fabs(sum / wanted - 1) < 1e4 * NEAR);
     free(q);
     free(force);
@@ -174,6 +178,7 @@ static void blocks_thin_on_rollers(void **unused)
         block_on_rollers(SINEW_SOLVER_NEWTON, "linear", k);
     block_on_rollers(SINEW_SOLVER_NEWTON, "preconditioner", 1);
     block_on_rollers(SINEW_SOLVER_PBNG, NULL, 0);
+    block_on_rollers(SINEW_SOLVER_PBNG, "coarse", 2);
 }
 
 /* ---- Three directions are a pin ------------------------------------------------------------------------ */
@@ -435,6 +440,33 @@ static void solvers_refuse_by_name(void **unused)
     }
 }
 
+/* A scene says the same: what is held along x falls along y. */
+static void scenes_have_directions(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"beam\", \"cells\": [2, 1, 1]}, "
+        "\"energies\": [{\"energy\": \"neo_hookean\"}], "
+        "\"pins\": [{\"select\": \"all\", \"directions\": [[2, 0, 0], [0, 0, -1]]}]}]}";
+    sinew_scene_def def = sinew_default_scene_def();
+    sinew_error error = {0};
+    def.path = "held.json";
+    def.text = text;
+    def.text_size = strlen(text);
+    sinew_scene *read = sinew_scene_read(&def, &error);
+    must(&error);
+    sinew_world *world = sinew_scene_world(read);
+    sinew_real *before = positions_of(world);
+    assert_int_equal(sinew_world_step(world, NULL), 0);
+    sinew_real *after = positions_of(world);
+    const double h = (double)sinew_world_time_step(world);
+    for (int32_t i = 0; i < 3 * sinew_world_particle_count(world); i++)
+        assert_true(fabs((double)after[i] - (double)before[i] + (i % 3 == 1 ? 9.81 * h * h : 0)) < NEAR);
+    free(before);
+    free(after);
+    sinew_scene_destroy(read);
+}
+
 static void bad_directions_are_refused(void **unused)
 {
     (void)unused;
@@ -477,6 +509,7 @@ int main(void)
         cmocka_unit_test(random_frames_follow_an_elimination),
         cmocka_unit_test(rails_do_work),
         cmocka_unit_test(solvers_refuse_by_name),
+        cmocka_unit_test(scenes_have_directions),
         cmocka_unit_test(bad_directions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,7 +176,7 @@ static sinew_solver_def solver_def(const beam_run *run)
     def.iterations = run->iterations;
     def.tolerance = 0;
     def.record = run->unrecorded ? SINEW_RECORD_NONE : SINEW_RECORD_ITERATIONS;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < BEAM_PARAMETERS; i++) {
         int32_t index = run->parameters[i] ? sinew_solver_parameter(run->solver, run->parameters[i]) : -1;
         if (index >= 0)
             def.parameters[index] = (sinew_real)run->values[i];

@@ -51,6 +51,10 @@ typedef enum beam_hold {
     HOLD_PINNED   /* taken out of the unknowns: every solver */
 } beam_hold;
 
+enum {
+    BEAM_PARAMETERS = 3 /* of a solver that a run may set */
+};
+
 /* One solver on one step. The caller fills the first part. */
 typedef struct beam_run {
     bool neo_hookean, twist;
@@ -60,9 +64,9 @@ typedef struct beam_run {
     double hold_factor;  /* springs as stiff as the strain times this; 0: 1 */
     sinew_solver_kind solver;
     int32_t iterations;
-    bool unrecorded;           /* no rows: for timing */
-    const char *parameters[2]; /* names, NULL: none */
-    double values[2];
+    bool unrecorded;                         /* no rows: for timing */
+    const char *parameters[BEAM_PARAMETERS]; /* names, NULL: none */
+    double values[BEAM_PARAMETERS];
     /* ---- results ---- */
     sinew_status status;
     char error[256];
@@ -89,6 +93,7 @@ int32_t beam_section_count(const beam *b);
 void beam_section_angles(const beam *b, const sinew_real *q, double *angles);
 double beam_twist(const beam *b, const sinew_real *q);  /* degrees: the last section against the first */
 double beam_missed(const beam *b, const sinew_real *q); /* m: the farthest vertex of the ends from its anchor */
+double beam_distance(const beam *b, const sinew_real *q, const sinew_real *other); /* m: the farthest vertex apart */
 /* Root mean square of det F - 1 over the tets, volume-weighted, and how many have det F <= 0. */
 double beam_volume_error(const beam *b, const sinew_real *q, int32_t *inverted);
 

@@ -59,17 +59,29 @@ double beam_twist(const beam *b, const sinew_real *q)
     return twist;
 }
 
+static double square_apart(const sinew_real *x, const sinew_real *y)
+{
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = (double)x[c] - (double)y[c];
+        square += d * d;
+    }
+    return square;
+}
+
 double beam_missed(const beam *b, const sinew_real *q)
 {
     double farthest = 0;
-    for (int32_t i = 0; i < b->end_count; i++) {
-        double square = 0;
-        for (int c = 0; c < 3; c++) {
-            const double d = (double)q[3 * b->ends[i] + c] - (double)b->anchors[3 * i + c];
-            square += d * d;
-        }
-        farthest = fmax(farthest, square);
-    }
+    for (int32_t i = 0; i < b->end_count; i++)
+        farthest = fmax(farthest, square_apart(q + 3 * (size_t)b->ends[i], b->anchors + 3 * (size_t)i));
+    return sqrt(farthest);
+}
+
+double beam_distance(const beam *b, const sinew_real *q, const sinew_real *other)
+{
+    double farthest = 0;
+    for (int32_t i = 0; i < b->vertex_count; i++)
+        farthest = fmax(farthest, square_apart(q + 3 * (size_t)i, other + 3 * (size_t)i));
     return sqrt(farthest);
 }
 

@@ -19,6 +19,8 @@ static const experiment experiments[] = {
      true},
     {"thesis/neo-hookean", "thesis figs 5.18-5.21, tables 5.5, 5.6", "a nonlinear material", experiment_neo_hookean,
      true},
+    {"thesis/beyond", "thesis chapter 6", "what is left open: exact positions, nu to 0.5, vertex block descent",
+     experiment_beyond, true},
     {"pd/infeasible", "PD fig 3", "sets that have no point in common", experiment_infeasible, false},
     {"pd/cloth-iterations", "PD fig 4", "a cloth with few and many iterations", experiment_cloth_iterations, false},
     {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},

@@ -243,7 +243,7 @@ static void check_acceleration(const json_t *s)
 
 static void check_colours(const json_t *s)
 {
-    assert_true(number(s, "nodes_8") == 4 && number(s, "constraints_8") > 30);
+    assert_true(number(s, "nodes_32") == 4 && number(s, "constraints_32") > 30 && number(s, "nodes_muscles") < 20);
     assert_true(number(s, "changed_hanging") > 0 && number(s, "changed_outside_hanging") == 0);
     assert_true(number(s, "changed_muscles") > 0 && number(s, "changed_outside_muscles") == 0);
 }

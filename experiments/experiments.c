@@ -31,6 +31,8 @@ static const experiment experiments[] = {
     {"pd/coordinates", "PD 3.3, 4.2", "choices of A and B, warm start, Jacobi with momentum", experiment_coordinates,
      false},
     {"pd/buckling", "PD fig 9", "a can pressed from above", experiment_pd_buckling, false},
+    {"pd/choices", "PD sections 8, 9", "masses, and weights of boundaries and collisions", experiment_pd_choices,
+     false},
     {"pd/mixed", "PD fig 1, section 8", "solids, cloth, ropes and grass in one world", experiment_pd_mixed, false},
     {"pd/flag", "PD fig 10, section 8", "a flag in extreme wind, and one that tears", experiment_pd_flag, false},
     {"pd/newton", "PD figs 11, 12", "local and global steps against Newton's method", experiment_newton, false},

@@ -126,6 +126,7 @@ void experiment_cloth_iterations(const setting *s, outcome *o);
 void experiment_coordinates(const setting *s, outcome *o);
 void experiment_newton(const setting *s, outcome *o);
 
+void experiment_pd_choices(const setting *s, outcome *o);
 void experiment_pd_mixed(const setting *s, outcome *o);
 void experiment_pd_flag(const setting *s, outcome *o);
 

@@ -340,15 +340,23 @@ static void check_pd_volume(const json_t *s)
     assert_true(number(s, "sag_stiff") < number(s, "sag_soft"));
 }
 
+/* Consistent masses make higher frequencies, the less so the finer the mesh; nothing linear locks. */
+static void check_pd_choices(const json_t *s)
+{
+    assert_true(number(s, "mass_first_0") > number(s, "mass_first_1") && number(s, "mass_first_1") > 0);
+    assert_true(fabs(number(s, "boundary_4") - 1) < 0.05 && number(s, "boundary_0") > 1.2);
+    assert_true(fabs(number(s, "slide_4") - 1) < 0.01 && number(s, "depth_0") > number(s, "depth_3"));
+}
+
 /* With a sanitizer, which makes all of them ten times slower, only the fast ones: between them they build every scene
  * and use every solver. */
 #define FAST_PBNG "pbng/xpbd-residual pbng/acceleration pbng/colours pbng/hanging pbng/gravity-bar"
 #ifdef SINEW_SINGLE
 #define FAST_NAMES FAST_PBNG
-#define ALL_NAMES  "pbng pd/volume pd/press pd/examples"
+#define ALL_NAMES  "pbng pd/volume pd/press pd/examples pd/choices"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples contact"
+#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples pd/choices contact"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -413,6 +421,7 @@ static void check_pd(void)
         {"pd/volume", "stretched.svg", check_pd_volume},
         {"pd/press", "energy.svg", check_pd_press},
         {"pd/examples", "shapes.svg", check_pd_examples},
+        {"pd/choices", "frequencies.svg", check_pd_choices},
     };
     check_each(all, sizeof all / sizeof all[0]);
 }

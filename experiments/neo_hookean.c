@@ -187,7 +187,7 @@ static void claim_cost(const setting *s, outcome *o, const beam_run *runs)
                                : "both cost about the same here");
     figure *f = outcome_figure(o, "time", "Neo-Hookean over time: iterations times the mean cost of one (fig 5.19)",
                                "s", "g, J");
-    f->log_x = f->log_y = true;
+    f->log_y = true;
     const double lowest = runs_lowest(runs, SOLVERS);
     double arrival[SOLVERS];
     for (int i = 0; i < SOLVERS; i++) {

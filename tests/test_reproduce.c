@@ -302,6 +302,7 @@ static void check_bundles(const json_t *s)
 {
     assert_true(number(s, "crossings_augmented") == 0 && number(s, "crossings_newton") == 0);
     assert_true(number(s, "distance_augmented") < 0.2 && number(s, "contacts_augmented") > 5);
+    assert_true(number(s, "crossings_tissue") == 0 && number(s, "bonds") > 10 && number(s, "distance_tissue") < 0.3);
 }
 
 /* Contact alone holds the garment. */

@@ -64,6 +64,8 @@ static const experiment experiments[] = {
      experiment_relative_stiffness, false},
     {"dynamics/patch", "slides, Goldenthal fig 1", "a patch of cloth with ever less permissible strain",
      experiment_patch, false},
+    {"dynamics/balloon", "slides, XPBD", "an inflatable balloon of stretch, shear, bending and volume constraints",
+     experiment_inflatable, false},
     {"thin/balloons", "Paulsen 1994; textbook", "foil and rubber under pressure: shapes and the greatest pressure",
      experiment_balloons, false},
     {"thin/cantilever", "elastica", "a strip under its own weight on three meshes, three ways to bend",

@@ -133,6 +133,7 @@ void experiment_pd_flag(const setting *s, outcome *o);
 void experiment_rods(const setting *s, outcome *o);
 void experiment_multiresolution(const setting *s, outcome *o);
 void experiment_relative_stiffness(const setting *s, outcome *o);
+void experiment_inflatable(const setting *s, outcome *o);
 void experiment_patch(const setting *s, outcome *o);
 void experiment_pd_volume(const setting *s, outcome *o);
 void experiment_pd_press(const setting *s, outcome *o);

@@ -357,7 +357,7 @@ static void check_pd_choices(const json_t *s)
 #define ALL_NAMES  "pbng pd/volume pd/press pd/examples pd/choices"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples pd/choices contact"
+#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples pd/choices contact dynamics/stiff-spring"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -479,6 +479,23 @@ static void check_contact(void)
     check_each(all, sizeof all / sizeof all[0]);
 }
 
+/* The rope at k = 1e9 is where the hard one is; at 1e16 it is not. */
+static void check_stiff_spring(const json_t *s)
+{
+    assert_true(fabs(number(s, "factor_explicit-euler") - 1.01) < 1e-6);
+    assert_true(fabs(number(s, "factor_newton") * 1.01 - 1) < 1e-6);
+    assert_true(number(s, "symplectic_low") > 0.95 && number(s, "symplectic_high") < 1.06);
+    assert_true(number(s, "limit_2.02") > 1.3 && number(s, "limit_1.98") < 101);
+    assert_true(fabs(number(s, "tail_hard") / number(s, "tail_1e+09") - 1) < 0.01);
+    assert_true(fabs(number(s, "tail_hard") / number(s, "tail_1e+16") - 1) > 0.5);
+}
+
+static void check_dynamics(void)
+{
+    static const experiment all[] = {{"dynamics/stiff-spring", "energy.svg", check_stiff_spring}};
+    check_each(all, sizeof all / sizeof all[0]);
+}
+
 static void check_stiff(void)
 {
     assert_complete("thesis/untwist-stiff", "momentum.svg");
@@ -588,6 +605,7 @@ static void test_all(void **state)
     check_pbng();
     check_pd();
     check_contact();
+    check_dynamics();
 }
 
 /* ---- Projective Dynamics ------------------------------------------------------------------------ */
@@ -636,12 +654,18 @@ static void check_patch(const json_t *s)
     assert_true(number(s, "excess_xpbd_2") > number(s, "excess_xpbd_0"));
 }
 
+/* XPBD's balloon depends less on iterations than PBD's, and is newton's. */
+static void check_balloon(const json_t *s)
+{
+    assert_true(number(s, "spread_xpbd") < number(s, "spread_pbd") && number(s, "off_newton") < 0.05);
+}
+
 static void check_relative_stiffness(const json_t *s)
 {
     assert_true(number(s, "waist_100") < number(s, "waist_1") && number(s, "spread_xpbd") < number(s, "spread_pbd"));
 }
 
-/* The last three take as long as the others together: in the night. */
+/* The last four take as long as the others together: in the night. */
 static void test_sheets(void **state)
 {
     (void)state;
@@ -650,14 +674,15 @@ static void test_sheets(void **state)
                                      {"pd/buckling", "waves.svg", check_buckling},
                                      {"pd/resolution", "curtain.svg", check_pd_resolution},
                                      {"dynamics/patch", "patches.svg", check_patch},
+                                     {"dynamics/balloon", "balloons.svg", check_balloon},
                                      {"dynamics/relative-stiffness", "bodies.svg", check_relative_stiffness}};
     const char *nightly = getenv("SINEW_NIGHTLY");
 #ifdef SINEW_SANITIZED
     const size_t most = 0; /* ten times slower there */
 #else
-    const size_t most = 6;
+    const size_t most = 7;
 #endif
-    const size_t count = nightly && nightly[0] == '1' ? 6 : 3;
+    const size_t count = nightly && nightly[0] == '1' ? 7 : 3;
     for (size_t i = 0; i < count && i < most; i++) {
         char arguments[128];
         snprintf(arguments, sizeof arguments, "%s --quick --alone --out out", all[i].name);

@@ -16,8 +16,6 @@
 
 #include "shell_mesh.h"
 
-static const double pi = 3.14159265358979323846;
-
 static void fail(outcome *o, const char *why)
 {
     snprintf(o->failure, sizeof o->failure, "%.255s", why);
@@ -94,7 +92,7 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
         for (int32_t side = 0; side < 2; side++)
             for (int32_t j = 0; j < rings; j++)
                 for (int32_t i = 0; i < (j ? meridians : 1); i++)
-                    q[3 * disc_vertex(meridians, rings, side, j, i) + 2] =
+                    q[3 * shell_disc_vertex(meridians, rings, side, j, i) + 2] =
                         (sinew_real)((side ? -0.05 : 0.05) * (1 - (double)j / rings));
         sinew_world_set_positions(world, 0, s.vertex_count, q);
     }
@@ -106,7 +104,7 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
         found->volume = shell_volume(&s, q);
         found->radius = 0;
         for (int32_t i = 0; i < meridians; i++) {
-            const sinew_real *x = q + 3 * (size_t)disc_vertex(meridians, rings, 0, rings, i);
+            const sinew_real *x = q + 3 * (size_t)shell_disc_vertex(meridians, rings, 0, rings, i);
             found->radius += hypot((double)x[0], (double)x[1]) / meridians;
         }
         figure_shape(f, "Mylar", SINEW_SOLVER_NEWTON, q, s.vertex_count);

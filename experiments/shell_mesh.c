@@ -40,8 +40,7 @@ static void add_triangle(shell *s, int32_t a, int32_t b, int32_t c)
     memcpy(s->triangles + 3 * (size_t)s->triangle_count++, corners, sizeof corners);
 }
 
-/* Vertex of ring j (1 is the innermost) at meridian i of the upper (side 0) or lower sheet; the rim is shared. */
-static int32_t disc_vertex(int32_t meridians, int32_t rings, int32_t side, int32_t j, int32_t i)
+int32_t shell_disc_vertex(int32_t meridians, int32_t rings, int32_t side, int32_t j, int32_t i)
 {
     i %= meridians;
     if (j == 0)
@@ -66,10 +65,10 @@ bool shell_discs(int32_t meridians, int32_t rings, shell *s)
     for (int32_t side = 0; side < 2; side++)
         for (int32_t j = 0; j < rings; j++)
             for (int32_t i = 0; i < meridians; i++) {
-                const int32_t a = disc_vertex(meridians, rings, side, j, i);
-                const int32_t b = disc_vertex(meridians, rings, side, j + 1, i);
-                const int32_t c = disc_vertex(meridians, rings, side, j + 1, i + 1);
-                const int32_t d = disc_vertex(meridians, rings, side, j, i + 1);
+                const int32_t a = shell_disc_vertex(meridians, rings, side, j, i);
+                const int32_t b = shell_disc_vertex(meridians, rings, side, j + 1, i);
+                const int32_t c = shell_disc_vertex(meridians, rings, side, j + 1, i + 1);
+                const int32_t d = shell_disc_vertex(meridians, rings, side, j, i + 1);
                 add_triangle(s, a, side ? c : b, side ? b : c);
                 if (j > 0)
                     add_triangle(s, a, side ? d : c, side ? c : d);

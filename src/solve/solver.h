@@ -78,6 +78,8 @@ typedef struct sinew_solver_ops {
     bool needs_gradient;
     /* Iterations look at s->value_noise. */
     bool needs_noise;
+    /* SINEW_CAN_... that an energy needs to be kept hard; 0: none is. */
+    uint32_t hard;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "objective/violation.h"
 #include "solve/gap.h"
 #include "solve/solver.h"
 
@@ -306,6 +307,8 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
     if (!s->gradient_known || !start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
+    if (sinew_objective_is_hard(s->objective))
+        return SINEW_STEP_NOT_CONVERGED;
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
     const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
     if (s->residual <= tolerance * s->start_residual)
@@ -333,6 +336,10 @@ static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)
         return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+    if (sinew_objective_is_hard(s->objective))
+        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
+                                    .value = HUGE_VAL,
+                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
     return sinew_gap_find(s);
 }
 
@@ -353,6 +360,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
+    result->violation = kept ? NAN : sinew_objective_violation(s->objective, s->q, s->velocity);
 }
 
 /* ---- Contact --------------------------------------------------------------------------------- */
@@ -417,7 +425,8 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 /* The solver's iterations until one of the reasons to stop. Returns how many there were. */
 static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
 {
-    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s);
+    /* The residual of hard energies is that of softer ones: no reason to stop. */
+    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !sinew_objective_is_hard(s->objective);
     double before = HUGE_VAL;
     int32_t iteration = 0;
     while (*bits == 0 && !s->lost && iteration < s->def.iterations) {

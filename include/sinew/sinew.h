@@ -372,10 +372,8 @@ typedef struct sinew_energy_def {
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
-    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; admm: the set
-                  that the energy is a distance to is projected on; other solvers refuse it. Residual and objective are
-                  still those of the energy with its parameters, the gap is unknown, and `violation` of a step says how
-                  far off it ended */
+    bool hard; /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; others refuse.
+                  Residual and objective stay those of the energy with its parameters, gaps are unknown (hard.h) */
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */
@@ -574,8 +572,6 @@ typedef struct sinew_step_result {
     int32_t gap_steps;                  /* of Newton's method, on a copy, that the gap took */
     int32_t gap_linear_iterations;      /* of conjugate gradients in them; 0 in small worlds, which factorise */
     int32_t linear_iterations; /* of inner linear solvers, summed; of pd, qn and admm: solves with the factor */
-    double violation; /* largest |C| of the energies that are `hard`, at the end: m for lengths, 1 for deformation
-                         gradients; 0 without any, NaN where it is not known */
 } sinew_step_result;
 
 /* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call (`linear` = lu

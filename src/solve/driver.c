@@ -360,7 +360,6 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
-    result->violation = kept ? NAN : sinew_objective_violation(s->objective, s->q, s->velocity);
 }
 
 /* ---- Contact --------------------------------------------------------------------------------- */

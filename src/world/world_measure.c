@@ -57,6 +57,15 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
     return SINEW_OK;
 }
 
+double sinew_world_violation(sinew_world *world)
+{
+    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
+        return NAN;
+    sinew_world_predict(world);
+    world->solve.gradient_known = false;
+    return sinew_objective_violation(&world->objective, world->q, world->solve.gradient);
+}
+
 sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value, sinew_real *gradient)
 {
     if (!SINEW_ASSERT(world && q && value))

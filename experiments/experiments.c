@@ -68,6 +68,8 @@ static const experiment experiments[] = {
     {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
     {"dynamics/jacobi", "GAMES webinar 2019", "Gauss-Seidel, symmetric, Jacobi, accelerated, on one cloth",
      experiment_jacobi, false},
+    {"dynamics/stiff-spring", "thesis 3.2, 3.7.1; Rubin and Ungar 1957",
+     "three Euler integrators, and springs in place of constraints", experiment_stiff_spring, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},

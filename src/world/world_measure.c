@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "objective/violation.h"
+#include "sinew/hard.h"
 #include "world/world_fields.h"
 
 typedef struct measure_context {

@@ -262,7 +262,7 @@ static trial material_trial(const setting *s, int material, int choice)
     return t;
 }
 
-static void claim_interval(outcome *o, const int32_t counts[MATERIALS][CHOICES])
+static void claim_interval(outcome *o, int32_t counts[MATERIALS][CHOICES])
 {
     char text[MATERIALS][64];
     double worst = 1;
@@ -293,7 +293,7 @@ static void claim_interval(outcome *o, const int32_t counts[MATERIALS][CHOICES])
     outcome_number(o, worst, "interval_spread");
 }
 
-static void claim_searches(outcome *o, const int32_t counts[MATERIALS][CHOICES])
+static void claim_searches(outcome *o, int32_t counts[MATERIALS][CHOICES])
 {
     char text[MATERIALS][64];
     int poor = 0, needless = 0;

@@ -295,6 +295,9 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
+    /* vector constraints, and constraints of a whole surface */
+    SINEW_ENERGY_GREEN_STRAIN,    /* tets: st_venant_kirchhoff, six strains with a matrix of compliances */
+    SINEW_ENERGY_ENCLOSED_VOLUME, /* triangles of a closed surface: k/(2 V_0) (V - f V_0)^2, one constraint */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 

@@ -19,7 +19,7 @@ bool sinew_objective_is_hard(const sinew_objective *o)
     return false;
 }
 
-/* Of one chunk, whose points are in x. */
+/* Of one chunk, whose points are in x: the largest |C|, or, where elements are one constraint, the sum. */
 static double task_violation(const sinew_task *task, const sinew_real *x)
 {
     const sinew_energy_ops *ops = task->batch->ops;
@@ -42,7 +42,7 @@ static double task_violation(const sinew_task *task, const sinew_real *x)
             .compliance = alpha};
         ops->jacobian(&kernel);
         for (size_t i = 0; i < m * W; i++)
-            most = fmax(most, fabs((double)C[i]));
+            most = ops->whole_row ? most + (double)C[i] : fmax(most, fabs((double)C[i]));
     }
     return most;
 }
@@ -55,11 +55,15 @@ static void look(void *context, int32_t t, sinew_reduced_kernel *kernel)
 
 double sinew_objective_violation(sinew_objective *o, const sinew_real *q, sinew_real *work)
 {
-    double most = 0;
+    double most = 0, own = 0;
     if (!sinew_objective_is_hard(o))
         return 0;
     sinew_objective_local(o, q, look, o, work);
-    for (int32_t t = 0; t < o->task_count; t++)
-        most = isnan(o->task_values[t]) ? NAN : fmax(most, o->task_values[t]);
+    for (int32_t t = 0; t < o->task_count; t++) {
+        const bool whole = o->tasks[t].batch->ops->whole_row;
+        own = whole && !sinew_task_begins(o, t) ? own + o->task_values[t] : o->task_values[t];
+        const bool ends = !whole || t + 1 == o->task_count || sinew_task_begins(o, t + 1);
+        most = isnan(most) || isnan(own) ? NAN : ends ? fmax(most, fabs(own)) : most;
+    }
     return most;
 }

@@ -49,7 +49,8 @@ static bool make_batch_room(sinew_sweep *sweep, sinew_sweep_batch *b)
            make_room(sweep, b, &b->element, &b->element_room, lanes, sizeof *b->element) &&
            make_room(sweep, b, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
                      sizeof *b->lambda) &&
-           (!sweep->rule.extrapolates || make_past_room(sweep, b)) && (!sweep->rule.numbers || make_numbers(sweep, b));
+           (!sweep->rule.extrapolates || make_past_room(sweep, b)) &&
+           (!sweep->rule.numbers || make_numbers(sweep, b)) && (!b->ops->whole_row || sinew_sweep_row_room(sweep, b));
 }
 
 /* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
@@ -107,7 +108,7 @@ static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b,
                                  sinew_sweep_work *work, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
-    if (sweep->order != SINEW_SWEEP_COLOURED) {
+    if (sweep->order != SINEW_SWEEP_COLOURED || b->ops->whole_row) {
         memset(work->classes, 0, (size_t)list->elements.count * sizeof *work->classes);
         b->colour_count = 1;
         return SINEW_OK;
@@ -371,7 +372,8 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     const sinew_allocator *allocator = &sweep->objective->allocator;
     for (int32_t i = 0; i < sweep->batch_limit; i++) {
         sinew_sweep_batch *b = &sweep->batches[i];
-        void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda, b->share, b->past[0], b->past[1]};
+        void *arrays[] = {b->first_group, b->vertex, b->data,  b->element, b->lambda,
+                          b->share,       b->row,    b->slope, b->past[0], b->past[1]};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }

@@ -16,9 +16,14 @@
  * within the sweep. So a sweep with g is one without it from x - M^-1 g = q_tilde + M^-1 sum lambda grad C(x), with C
  * where it is then instead of its linearisation: that is what balance does.
  */
+#include <math.h>
 #include <string.h>
 
 #include "solve/sweep.h"
+
+enum {
+    CONSTRAINTS_MOST = 8 /* of one element */
+};
 
 bool sinew_sweep_touches(const sinew_sweep *sweep)
 {
@@ -86,18 +91,59 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
     return kernel;
 }
 
+/* lambda = -(alpha~)^-1 C of one lane, alpha symmetric and definite; zero where it is not: hard constraints. */
+static void guess_lane(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
+                       sinew_real *lambda)
+{
+    double A[CONSTRAINTS_MOST][CONSTRAINTS_MOST], b[CONSTRAINTS_MOST];
+    for (size_t i = 0; i < m; i++) {
+        b[i] = -(double)at->C[i * W + lane];
+        for (size_t j = 0; j < m; j++)
+            A[i][j] = factor * (double)at->compliance[(i * m + j) * W + lane];
+    }
+    for (size_t k = 0; k < m; k++)
+        for (size_t i = k + 1; A[k][k] > 0 && i < m; i++) {
+            const double f = A[i][k] / A[k][k];
+            for (size_t j = k; j < m; j++)
+                A[i][j] -= f * A[k][j];
+            b[i] -= f * b[k];
+        }
+    for (size_t i = m; i-- > 0;) {
+        for (size_t j = i + 1; j < m; j++)
+            b[i] -= A[i][j] * b[j];
+        b[i] = A[i][i] > 0 ? b[i] / A[i][i] : 0;
+        lambda[i * W + lane] = (sinew_real)b[i];
+    }
+}
+
+/* Elements that are one constraint have one multiplier, in all their places. */
+static void guess_row(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *manner)
+{
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, lanes = (size_t)b->group_count * W;
+    double C = 0, weight = 0;
+    for (int32_t group = 0; group < b->group_count; group++) {
+        const sinew_jacobian_kernel at = group_numbers(sweep, b, manner, group);
+        for (size_t lane = 0; lane < W; lane++) {
+            C += (double)at.C[lane];
+            weight = fmax(weight, (double)b->data[(size_t)group * D * W + lane]);
+        }
+    }
+    for (size_t place = 0; place < lanes; place++)
+        b->lambda[place] = manner->compliance > 0 ? (sinew_real)(-C * weight / (double)manner->compliance) : 0;
+}
+
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 {
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         const sinew_sweep_batch *b = &sweep->batches[k];
         const sinew_constrain_kernel manner = sinew_sweep_manner(sweep, b, how);
         const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count;
-        for (int32_t group = 0; !b->ops->contact && group < b->group_count; group++) {
+        if (b->ops->whole_row)
+            guess_row(sweep, b, &manner);
+        for (int32_t group = 0; !b->ops->contact && !b->ops->whole_row && group < b->group_count; group++) {
             const sinew_jacobian_kernel at = group_numbers(sweep, b, &manner, group);
-            for (size_t i = 0; i < m * W; i++) {
-                const sinew_real alpha = at.compliance[(i / W * (m + 1)) * W + i % W] * manner.compliance;
-                b->lambda[(size_t)group * m * W + i] = alpha > 0 ? -at.C[i] / alpha : 0;
-            }
+            for (size_t lane = 0; lane < W; lane++)
+                guess_lane(&at, m, W, lane, (double)manner.compliance, b->lambda + (size_t)group * m * W);
         }
     }
 }

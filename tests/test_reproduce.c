@@ -671,10 +671,10 @@ static void check_patch(const json_t *s)
     assert_true(number(s, "excess_xpbd_2") > number(s, "excess_xpbd_0"));
 }
 
-/* XPBD's balloon depends less on iterations than PBD's, and is newton's. */
+/* How far XPBD's balloon hangs depends less on iterations than for PBD's, and its volume goes to newton's. */
 static void check_balloon(const json_t *s)
 {
-    assert_true(number(s, "spread_xpbd") < number(s, "spread_pbd") && number(s, "off_newton") < 0.05);
+    assert_true(number(s, "hang_xpbd") < number(s, "hang_pbd") && number(s, "off_newton") < 0.15);
 }
 
 static void check_relative_stiffness(const json_t *s)

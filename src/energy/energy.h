@@ -183,6 +183,8 @@ typedef struct sinew_energy_ops {
                             is kept; solvers with such matrices iterate (solve/beside.h) */
     bool load;           /* psi is the potential of a load on all elements together: not zero at rest, without a lower
                             bound, and the same after a rigid motion as a sum only */
+    bool whole_row;      /* all elements together are one constraint (constraint_count of them): their C add up, and
+                            the compliance is that of any of them */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 
     /* Required. */

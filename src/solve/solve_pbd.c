@@ -98,6 +98,7 @@ const sinew_solver_ops sinew_solver_pbd = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 20,
              .needs = SINEW_CAN_CONSTRAINT,
+             .hard = true,
              .quasistatic = true},
     .prepare = pbd_prepare,
     .refreshes = SINEW_SWEEPING_REFRESHES,

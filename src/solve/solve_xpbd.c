@@ -84,6 +84,7 @@ const sinew_solver_ops sinew_solver_xpbd = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 20,
              .needs = SINEW_CAN_CONSTRAINT,
+             .hard = true,
              .quasistatic = false},
     .prepare = xpbd_prepare,
     .refreshes = SINEW_SWEEPING_REFRESHES,

@@ -97,6 +97,7 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 1000,
              .needs = SINEW_CAN_CONSTRAINT,
+             .hard = true,
              .quasistatic = true,
              .static_only = true},
     .prepare = xpbd_qs_prepare,

@@ -19,7 +19,12 @@
     X(SINEW_SOLVER_PBD, pbd)                                                                                           \
     X(SINEW_SOLVER_XPBD_QS, xpbd_qs)                                                                                   \
     X(SINEW_SOLVER_PBNG, pbng)                                                                                         \
-    X(SINEW_SOLVER_MPBNG, mpbng)
+    X(SINEW_SOLVER_MPBNG, mpbng)                                                                                       \
+    X(SINEW_SOLVER_SAP, sap)                                                                                           \
+    X(SINEW_SOLVER_PRIMAL_DUAL, primal_dual)                                                                           \
+    X(SINEW_SOLVER_KKT, kkt)                                                                                           \
+    X(SINEW_SOLVER_SCD, scd)                                                                                           \
+    X(SINEW_SOLVER_DAE, dae)
 
 #define DECLARE(kind, name) extern const sinew_solver_ops sinew_solver_##name;
 #define ENTRY(kind, name)   [kind] = &sinew_solver_##name,
@@ -114,6 +119,17 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     return has_needs(solver, sinew_get_solver_info(solver)->needs, energy, why, size);
 }
 
+/* Names of the solvers that keep the energy hard, each with a comma after it. */
+static void list_hard(sinew_energy_kind energy, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
+        if (table[kind]->info.hard && (!table[kind]->conditions || sinew_energy_get_ops(energy)->jacobian) &&
+            sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
+            used += (size_t)snprintf(text + used, size - used, "%s, ", table[kind]->info.name);
+}
+
 sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy_kind energy, bool hard,
                                        sinew_error *error)
 {
@@ -122,12 +138,16 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
     const uint32_t needs = table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs;
     if (!has_needs(solver, needs, energy, why, sizeof why))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    if (!hard || table[solver]->info.needs & SINEW_CAN_CONSTRAINT)
+    const bool rows = table[solver]->conditions != NULL;
+    if (!hard || (table[solver]->info.hard && (!rows || sinew_energy_get_ops(energy)->jacobian)))
         return SINEW_OK;
-    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "%s cannot keep %s hard: it minimises an energy, and a hard one is infinite off its constraints; "
-                      "use xpbd, xpbd-qs or pbd, or a large stiffness",
-                      table[solver]->info.name, sinew_get_energy_info(energy)->name);
+    char others[256];
+    list_hard(energy, others, sizeof others);
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %sor a large stiffness",
+                      table[solver]->info.name, sinew_get_energy_info(energy)->name,
+                      rows ? "it has no Jacobian of its constraints"
+                           : "it minimises an energy, and a hard one is infinite off its constraints",
+                      others);
 }
 
 /* Rows of a record are counted in 32 bits, one more than iterations. */

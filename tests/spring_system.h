@@ -108,11 +108,12 @@ static inline double system_q_tilde(const spring_system *s, int i)
     return s->q[i] + s->h * s->v[i] + s->h * s->h * s->gravity[i % 3];
 }
 
-/* gradient [3 n] = grad g_soft(q) - J^T lambda, zero at pins; C [hard_count]. Returns |J^T lambda| + |grad g|. */
+/* gradient [3 n] = grad g_soft(q) - J^T lambda, zero at pins; C [hard_count]. Returns what forces count
+ * against: |grad g|, here and where the step began, and the norm of what single hard springs pull with. */
 static inline double system_conditions(const spring_system *s, const double *q, const double *lambda, double *gradient,
                                        double *C)
 {
-    double own[2] = {0};
+    double own[3] = {0};
     double *force = make_array(3 * (size_t)s->vertex_count, sizeof *force);
     for (int i = 0; i < 3 * s->vertex_count; i++)
         gradient[i] = s->mass[i / 3] / (s->h * s->h) * (q[i] - system_q_tilde(s, i));
@@ -120,8 +121,10 @@ static inline double system_conditions(const spring_system *s, const double *q, 
         const system_spring *p = &s->springs[k];
         double n[3];
         const double open = spring_between(q, p, n) - p->length;
-        if (p->hard)
+        if (p->hard) {
             C[k] = open;
+            own[1] += 2 * lambda[k] * lambda[k];
+        }
         for (int c = 0; c < 3; c++)
             for (int e = 0; e < 2; e++) {
                 double *into = p->hard ? force : gradient;
@@ -132,11 +135,11 @@ static inline double system_conditions(const spring_system *s, const double *q, 
         if (s->pinned[i / 3])
             gradient[i] = force[i] = 0;
         own[0] += gradient[i] * gradient[i];
-        own[1] += force[i] * force[i];
+        own[2] += s->pinned[i / 3] ? 0 : pow(s->mass[i / 3] / (s->h * s->h) * (s->q[i] - system_q_tilde(s, i)), 2);
         gradient[i] -= force[i];
     }
     free(force);
-    return sqrt(own[0]) + sqrt(own[1]);
+    return sqrt(own[0]) + sqrt(own[1]) + sqrt(own[2]);
 }
 
 /* K [n + m][n + m] of the conditions, with [A -J^T; J 0]; pins have rows of the identity. */
@@ -156,8 +159,8 @@ static inline void system_matrix(const spring_system *s, const double *q, const 
                 const int i = 3 * p->ends[a / 3] + a % 3, j = 3 * p->ends[b / 3] + b % 3;
                 const double sign = a / 3 == b / 3 ? 1 : -1, along = d[a % 3] * d[b % 3];
                 const double across = ((a % 3 == b % 3) - along) / l;
-                K[i * all + j] += sign * (p->hard ? (geometric ? -lambda[k] * across : 0)
-                                                  : p->stiffness * (along + open * across));
+                K[i * all + j] +=
+                    sign * (p->hard ? (geometric ? -lambda[k] * across : 0) : p->stiffness * (along + open * across));
             }
         for (int a = 0; a < 6 && p->hard; a++) {
             const int i = 3 * p->ends[a / 3] + a % 3;
@@ -251,7 +254,8 @@ static inline sinew_energy add_system_springs(sinew_world *world, sinew_body bod
 }
 
 /* The same as a world; *hard is the energy of hard springs. Masses are taken over from it. */
-static inline sinew_world *make_system(spring_system *s, const sinew_solver_def *solver, int threads, sinew_energy *hard)
+static inline sinew_world *make_system(spring_system *s, const sinew_solver_def *solver, int threads,
+                                       sinew_energy *hard)
 {
     sinew_world_def def = sinew_default_world_def();
     sinew_mesh *mesh = make_beam(2, 2, 1, 1, 0.8, 0.5);

@@ -372,7 +372,8 @@ static void judge_row(sinew_row_solve *r, const sinew_row_set *set, int32_t row,
     const bool one_sided = sinew_row_is_inequality(set, i);
     const double open = one_sided ? fmax(-C, 0) : fabs(C);
     out->violation = open <= out->violation ? out->violation : open;
-    out->met &= open <= j->tolerance * scale_of(r, row);
+    out->met &=
+        open <= (r->redundant[row] ? fmax(j->tolerance, SINEW_REDUNDANT_OPEN) : j->tolerance) * scale_of(r, row);
     if (!one_sided)
         return;
     const double push = lambda * r->norm[row] / fmax(j->force, 1e-300);
@@ -380,18 +381,25 @@ static void judge_row(sinew_row_solve *r, const sinew_row_set *set, int32_t row,
     out->met &= push >= -j->tolerance && fmin(fmax(push, 0), fmax(C, 0) / scale_of(r, row)) <= j->tolerance;
 }
 
+double sinew_row_force(const sinew_row_solve *r)
+{
+    double sum = 0;
+    for (int32_t row = 0; row < r->rows->row_count; row++)
+        sum += pow(r->lambda[row] * r->norm[row], 2);
+    return sqrt(sum);
+}
+
 /* Rows were evaluated at s->q with the gradient. */
 static void find_conditions(sinew_solve *s, sinew_conditions *out)
 {
     sinew_row_solve *r = s->memory;
-    double sum = 0;
-    find_hard_force(r);
-    for (size_t i = 0; i < 3 * (size_t)s->objective->particle_count; i++)
-        sum += r->force[i] * r->force[i];
-    *out = (sinew_conditions){.stationarity = s->residual, .force = sqrt(sum), .met = true};
+    *out = (sinew_conditions){.stationarity = s->residual, .force = sinew_row_force(r), .met = true};
     const judging j = {out, sinew_row_tolerance(s), fmax(out->force, s->start_residual)};
     visit_rows(r, judge_row, (void *)&j);
-    out->contradictory = sinew_row_describe(s, j.tolerance) && !out->met;
+    /* Only where all other rows hold does an open one exclude them: before that it may still close. */
+    const bool others_hold = sinew_row_open(r, false) <= fmax(j.tolerance, SINEW_REDUNDANT_OPEN);
+    const double open = others_hold ? fmax(j.tolerance, SINEW_CONTRADICTION) : HUGE_VAL;
+    out->contradictory = sinew_row_describe(s, open) && !out->met;
 }
 
 const sinew_condition_ops sinew_row_conditions = {take_step, subtract_forces, find_conditions};

@@ -13,7 +13,9 @@
  *
  * Natural scales. A row is met where |C| <= tolerance |J| l, |J| the norm of its gradient over the free particles and l
  * the diagonal of the rest shape's box (C itself <= tolerance where it has no gradient). Forces balance where
- * |grad g_soft - J^T lambda| <= tolerance max(|grad g_soft(q_n)|, |J^T lambda|), or its round-off.
+ * |grad g_soft - J^T lambda| <= tolerance max(|grad g_soft(q_n)|, f), or its round-off, f = (sum_i |J_i|^2
+ * lambda_i^2)^1/2 the norm of what single rows pull with: where rows nearly say the same they pull against each other,
+ * and only their sum is known.
  */
 #ifndef SINEW_ROW_SOLVE_H
 #define SINEW_ROW_SOLVE_H
@@ -67,6 +69,12 @@ bool sinew_row_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 #define SINEW_SHIFT_MIN 1e-6
 #define SINEW_SHIFT_MAX 1e12
 
+/* How far a row that was left out as redundant may be open, in its natural scale: rows that depend on each other only
+ * where they hold do so to first order, and what is left is of the size of the pivot that counts as none. Rows that are
+ * open by more than the second number exclude each other. */
+#define SINEW_REDUNDANT_OPEN 1e-9
+#define SINEW_CONTRADICTION  1e-8
+
 /* For solvers: rows at q, with |J_i| and alpha lambda. */
 void sinew_row_evaluate(sinew_row_solve *r, const sinew_real *q);
 /* Which inequalities act: lambda pushes, or C + alpha lambda < 0, each in its natural scale; force: N. Others lose
@@ -83,6 +91,7 @@ double sinew_row_open(const sinew_row_solve *r, bool all);
 /* Notes which rows the last factorisation dropped. */
 void sinew_row_note_redundant(sinew_row_solve *r);
 double sinew_row_tolerance(const sinew_solve *s);
+double sinew_row_force(const sinew_row_solve *r); /* N: the norm of what single rows pull with */
 
 /* Of solvers with one system a step. A step begins: no multipliers, nothing redundant. */
 void sinew_row_begin(sinew_solve *s);

@@ -90,11 +90,7 @@ static void primal_dual_begin(sinew_solve *s)
 /* N: what forces count against. */
 static double force_scale(const sinew_solve *s)
 {
-    const sinew_row_solve *r = s->memory;
-    double sum = 0;
-    for (size_t i = 0; i < 3 * (size_t)s->objective->particle_count; i++)
-        sum += r->force[i] * r->force[i];
-    return fmax(fmax(s->start_residual, sqrt(sum)), 1e-300);
+    return fmax(fmax(s->start_residual, sinew_row_force(s->memory)), 1e-300);
 }
 
 /* Brings gradient, rows and their forces up to date with q and lambda. */
@@ -103,10 +99,7 @@ static void evaluate(sinew_solve *s)
     sinew_row_solve *r = s->memory;
     s->gradient_known = false;
     sinew_row_evaluate(r, s->q);
-    memset(r->force, 0, 3 * (size_t)s->objective->particle_count * sizeof *r->force);
-    sinew_constraints_add_force(r->rows, r->lambda, 1, r->force);
-    const double scale = force_scale(s);
-    sinew_row_choose_active(r, scale, NULL);
+    sinew_row_choose_active(r, force_scale(s), NULL);
     sinew_solve_evaluate(s);
 }
 

@@ -66,7 +66,7 @@ typedef struct sinew_conditions {
     double violation;       /* largest |C| of hard rows (inequalities: of -C), in the unit of each C */
     double stationarity;    /* N: |grad g - J^T lambda| over the free particles */
     double complementarity; /* J: largest |lambda C| of inequalities, and of what pulls where it may only push */
-    double force;           /* N: |J^T lambda| */
+    double force;           /* N: norm of what single rows pull with, which forces count against */
     bool met;               /* constraints hold to the tolerance */
     bool contradictory;     /* some that depend on each other cannot be met together; s->note names them */
 } sinew_conditions;

@@ -14,7 +14,7 @@
 static bool is_row(const void *context, const sinew_batch *batch)
 {
     const int which = *(const int *)context;
-    return batch->ops->jacobian && (batch->hard || which == SINEW_ROWS_ALL);
+    return batch->ops->jacobian && (batch->hard || batch->ops->whole_row || which == SINEW_ROWS_ALL);
 }
 
 static bool is_rest(const void *context, const sinew_batch *batch)
@@ -59,6 +59,9 @@ static void copy_step(const sinew_objective *from, sinew_objective *to)
     to->v_kept = from->v_kept;
     to->force = from->force;
     to->pinned = from->pinned;
+    to->filter = from->filter;
+    to->held = from->held;
+    to->held_count = from->held_count;
 }
 
 static bool has_hard(const sinew_objective *o)
@@ -110,6 +113,11 @@ static void judge_by(sinew_solve *s, sinew_row_solve *r)
 sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, bool curved, size_t own_size, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
+    if (o->held_count > 0)
+        return sinew_fail(
+            error, SINEW_ERROR_UNSUPPORTED,
+            "%s takes no particles that are held along some directions only; pin them whole, or use newton",
+            s->ops->info.name);
     sinew_row_solve *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
     if (!r)
         return sinew_fail_memory(error, "the system of constraints");

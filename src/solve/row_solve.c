@@ -113,11 +113,6 @@ static void judge_by(sinew_solve *s, sinew_row_solve *r)
 sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, bool curved, size_t own_size, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    if (o->held_count > 0)
-        return sinew_fail(
-            error, SINEW_ERROR_UNSUPPORTED,
-            "%s takes no particles that are held along some directions only; pin them whole, or use newton",
-            s->ops->info.name);
     sinew_row_solve *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
     if (!r)
         return sinew_fail_memory(error, "the system of constraints");

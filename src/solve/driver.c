@@ -63,7 +63,7 @@ static bool make_row_room(sinew_solve *s)
 /* An explicit step is not on its way to the minimum, so that how far it is from there says nothing about it. */
 static bool wants_gap(const sinew_solve *s)
 {
-    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step;
+    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->conditioned;
 }
 
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
@@ -106,7 +106,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
     if (!wanted || stale)
         sinew_gap_destroy(s);
     /* Contacts may change again before the gap is asked for. */
-    return wanted && !s->gap && !s->contact && !s->conditioned ? sinew_gap_create(s, error) : SINEW_OK;
+    return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
 sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error)

@@ -97,6 +97,8 @@ void experiment_untwist_stiff(const setting *s, outcome *o);
 void experiment_twist(const setting *s, outcome *o);
 void experiment_twist_admm(const setting *s, outcome *o);
 void experiment_neo_hookean(const setting *s, outcome *o);
+void experiment_qn_choices(const setting *s, outcome *o);
+void experiment_jacobi(const setting *s, outcome *o);
 void experiment_beyond(const setting *s, outcome *o);
 
 void experiment_xpbd_residual(const setting *s, outcome *o);

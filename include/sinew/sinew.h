@@ -378,8 +378,8 @@ typedef struct sinew_energy_def {
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
-    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; solvers that
-                  minimise refuse it. Residual and gap are still those of the energy with its parameters */
+    bool hard; /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; others refuse.
+                  Residual and objective stay those of the energy with its parameters, gaps are unknown (hard.h) */
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */

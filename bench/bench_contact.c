@@ -24,16 +24,17 @@ enum {
     STEPS = 120,
     EVERY = 5, /* steps of which states are looked at */
     LOOKS = STEPS / EVERY,
-    BOXES = 4,
+    BOXES = 2,
     CELLS = 6,  /* along a side of a box */
     CLOTH = 41, /* vertices along a side */
-    TURNS = 3   /* runs of the same rows, of which the quickest counts */
+    TURNS = 2   /* runs of the same rows, of which the quickest counts */
 };
 #define H         (1.0 / 120)
 #define BOX       0.2 /* m */
 #define DENSITY   1000.0
 #define THICKNESS 2e-3
 #define GRAVITY   9.81
+#define DAMPING   0.01 /* s: what Bullet's explicit steps need: more than h/2 */
 
 static void must(const sinew_error *error)
 {
@@ -114,6 +115,7 @@ static bench_touching make_cloth(void)
                             .positions = positions,
                             .mass = 0.2,
                             .spring = 100,
+                            .damping = DAMPING,
                             .friction = 0.5,
                             .h = H,
                             .thickness = THICKNESS,
@@ -168,6 +170,7 @@ static void add_bodies(sinew_world *world, const bench_touching *scene)
         energy.parameters[0] = (sinew_real)(tets ? scene->young : scene->spring);
         if (tets)
             energy.parameters[1] = (sinew_real)scene->poisson;
+        energy.damping = (sinew_real)scene->damping;
         sinew_world_add_energy(world, &energy, &error);
         must(&error);
         if (scene->hangs && k == 0)
@@ -280,8 +283,8 @@ static row run_ours(const bench_touching *scene, const sinew_solver_def *solver,
 static sinew_solver_def tight_newton(void)
 {
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
-    def.iterations = 200;
-    def.tolerance = (sinew_real)(sizeof(sinew_real) == sizeof(float) ? 1e-4 : 1e-7);
+    def.iterations = 40;
+    def.tolerance = (sinew_real)(sizeof(sinew_real) == sizeof(float) ? 1e-3 : 1e-6);
     def.measure = SINEW_MEASURE_RESIDUAL;
     return def;
 }
@@ -335,6 +338,11 @@ static void check_peer(void)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+static double most_shape(const bench_touching *scene) /* m */
+{
+    return scene->radius > 0 ? 0.05 : 0.01 * BOX;
+}
+
 static void print_row(FILE *csv, const char *scene, const char *name, int32_t iterations, const row *r, const row *peer)
 {
     const double speed = STEPS / r->seconds, gain = peer->seconds / r->seconds;
@@ -351,23 +359,25 @@ static void print_row(FILE *csv, const char *scene, const char *name, int32_t it
                 r->depth, r->deepest, r->shape, gain);
 }
 
-static bool holds_beside(const row *r, const row *peer)
+/* No deeper than Bullet's, and shapes no farther off than its own; 2 mm of boxes and 50 mm of cloth are the most in any
+ * case. */
+static bool holds_beside(const bench_touching *scene, const row *r, const row *peer)
 {
-    return r->depth <= peer->depth && r->shape <= peer->shape;
+    return r->depth <= peer->depth && r->shape <= fmin(peer->shape, most_shape(scene));
 }
 
 /* The fewest iterations with which depths and shapes are as good as Bullet's. */
 static void search(FILE *csv, const char *scene_name, const bench_touching *scene, sinew_solver_kind kind,
                    const row *peer, double *reference)
 {
-    static const int32_t counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+    static const int32_t counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
     sinew_solver_def def = sinew_default_solver_def(kind);
     def.measure = SINEW_MEASURE_NOTHING;
     row r = {0};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         def.iterations = counts[k];
         r = run_ours(scene, &def, reference, false);
-        if (!holds_beside(&r, peer))
+        if (!holds_beside(scene, &r, peer))
             continue;
         for (int turn = 1; turn < TURNS; turn++)
             r.seconds = fmin(r.seconds, run_ours(scene, &def, reference, false).seconds);
@@ -392,6 +402,8 @@ static void compare(FILE *csv, const char *name, bench_touching *scene)
     for (int turn = 1; turn < TURNS; turn++)
         peer.seconds = fmin(peer.seconds, run_peer(scene, reference).seconds);
     print_row(csv, name, "Bullet", 0, &peer, &peer);
+    if (!(peer.shape <= 10 * most_shape(scene)))
+        printf("  (Bullet's bodies lose their shapes here: its speed says nothing)\n");
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         search(csv, name, scene, kinds[k], &peer, reference);
     free(reference);
@@ -414,7 +426,8 @@ int main(int argc, char **argv)
     check_peer();
     compare(csv, "one box on a floor", &scene);
     scene = make_boxes(BOXES);
-    compare(csv, "four boxes on each other", &scene);
+    scene.damping = DAMPING;
+    compare(csv, "two boxes on each other", &scene);
     scene = make_cloth();
     compare(csv, "cloth on a sphere", &scene);
     if (csv)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_peer.cpp: see contact_peer.h. Implicit steps of one Newton iteration with conjugate gradients, as Bullet has
- * them by default; stable Neo-Hookean tets or springs; vertices against rigid bodies by signed distances, and against
- * faces of other soft bodies.
+ * contact_peer.cpp: see contact_peer.h. Steps of one Newton iteration with conjugate gradients, as Bullet has them by
+ * default; stable Neo-Hookean tets or springs; vertices against rigid bodies by signed distances, and against faces of
+ * other soft bodies.
  */
 #include "contact_peer.h"
 
@@ -137,9 +137,12 @@ void add_body(bullet &b, const bench_touching &scene, int k)
         const double lambda = scene.young * scene.poisson / ((1 + scene.poisson) * (1 - 2 * scene.poisson));
         add_force(b, body,
                   new btDeformableNeoHookeanForce(static_cast<btScalar>(4 * mu / 3),
-                                                  static_cast<btScalar>(lambda + 5 * mu / 6), 0));
+                                                  static_cast<btScalar>(lambda + 5 * mu / 6),
+                                                  static_cast<btScalar>(scene.damping)));
     } else {
-        add_force(b, body, new btDeformableMassSpringForce(static_cast<btScalar>(scene.spring), 0, false));
+        add_force(b, body,
+                  new btDeformableMassSpringForce(static_cast<btScalar>(scene.spring),
+                                                  static_cast<btScalar>(scene.damping * scene.spring), false));
     }
     add_force(b, body, new btDeformableGravityForce(b.world->getGravity()));
 }
@@ -155,10 +158,10 @@ void *bench_bullet(const bench_touching *scene)
     b->h = scene->h;
     b->world->setGravity(btVector3(0, static_cast<btScalar>(-9.81), 0));
     b->world->getWorldInfo().m_gravity = b->world->getGravity();
-    b->world->getWorldInfo().m_sparsesdf.setDefaultVoxelsz(static_cast<btScalar>(0.25));
+    b->world->getWorldInfo().m_sparsesdf.setDefaultVoxelsz(static_cast<btScalar>(0.02));
     b->world->getWorldInfo().m_sparsesdf.Reset();
-    b->world->setImplicit(true);
-    b->world->setUseProjection(true);
+    b->world->setImplicit(scene->damping <= 0);
+    b->world->setUseProjection(scene->damping <= 0);
     add_collider(*b, *scene);
     for (int k = 0; k < scene->body_count; k++)
         add_body(*b, *scene, k);

@@ -3,9 +3,11 @@
  * contact_peer.h: Bullet's deformable world (btDeformableMultiBodyDynamicsWorld) on the same bodies, time step and
  * stiffness as bench_contact. Where its package is not installed, bench_bullet() is NULL.
  *
- * Three settings make its bodies move and land, and it does not complain without any of them: implicit steps need
+ * Four settings make its bodies move and land, and it does not complain without any of them: implicit steps need
  * setUseProjection(true), since the preconditioner that is taken otherwise is not made for them and is zero; colliders
- * need a motion state, since contact asks for their interpolated place; and nodes meet rigid bodies with SDF_RDN only.
+ * need a motion state, since contact asks for their interpolated place; nodes meet rigid bodies with SDF_RDN only; and
+ * the cells of the distance field must be small beside the collider. Implicit steps hold one box on a floor, but fling
+ * a cloth off a sphere; explicit elastic forces with implicit damping hold both, if that is at least h/2.
  * The energy is that of stable_neo_hookean, whose two constants are not Lame's.
  */
 #ifndef SINEW_CONTACT_PEER_H
@@ -27,6 +29,8 @@ typedef struct bench_touching {
     double mass;                 /* kg: of a body, in equal parts at its vertices */
     double young, poisson;       /* Pa: tets */
     double spring;               /* N/m: edges of cloth */
+    double damping; /* s: of the stiffness, Rayleigh's; 0: Bullet's implicit steps, else its explicit ones, which it
+                       makes stable */
     double friction;
     double h;         /* s */
     double thickness; /* m */

@@ -179,7 +179,7 @@ static void add_bodies(sinew_world *world, const bench_touching *scene)
     free(masses);
 }
 
-static void add_contact(sinew_world *world, const bench_touching *scene)
+static void add_contact(sinew_world *world, const bench_touching *scene, bool guard)
 {
     sinew_error error = {0};
     sinew_collider_def collider =
@@ -189,13 +189,14 @@ static void add_contact(sinew_world *world, const bench_touching *scene)
     must(&error);
     sinew_contact_def contact = sinew_default_contact_def();
     contact.self = false; /* as Bullet's bodies */
+    contact.guard = guard;
     contact.thickness = (sinew_real)scene->thickness;
     contact.friction = (sinew_real)scene->friction;
     sinew_world_set_contact(world, &contact, &error);
     must(&error);
 }
 
-static sinew_world *make_world(const bench_touching *scene, const sinew_solver_def *solver)
+static sinew_world *make_world(const bench_touching *scene, const sinew_solver_def *solver, bool guard)
 {
     sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
@@ -207,7 +208,7 @@ static sinew_world *make_world(const bench_touching *scene, const sinew_solver_d
     must(&error);
     add_bodies(world, scene);
     if (scene->radius >= 0)
-        add_contact(world, scene);
+        add_contact(world, scene, guard);
     return world;
 }
 
@@ -261,11 +262,12 @@ static void get_positions(const sinew_world *world, const bench_touching *scene,
     free(q);
 }
 
-static row run_ours(const bench_touching *scene, const sinew_solver_def *solver, double *reference, bool is_reference)
+static row run_ours(const bench_touching *scene, const sinew_solver_def *solver, bool guard, double *reference,
+                    bool is_reference)
 {
     row r = {0};
     double *x = room(numbers(scene), sizeof *x);
-    sinew_world *world = make_world(scene, solver);
+    sinew_world *world = make_world(scene, solver, guard);
     for (int i = 0; i < STEPS; i++) {
         const double began = bench_processor_seconds();
         sinew_world_step(world, NULL);
@@ -283,7 +285,7 @@ static row run_ours(const bench_touching *scene, const sinew_solver_def *solver,
 static sinew_solver_def tight_newton(void)
 {
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
-    def.iterations = 40;
+    def.iterations = 15;
     def.tolerance = (sinew_real)(sizeof(sinew_real) == sizeof(float) ? 1e-3 : 1e-6);
     def.measure = SINEW_MEASURE_RESIDUAL;
     return def;
@@ -306,7 +308,7 @@ static double fall(const bench_touching *scene, const sinew_solver_def *solver)
     for (size_t i = 0; i < numbers(scene); i += 3)
         start += 3 * (double)scene->positions[i + 1] / (double)numbers(scene);
     if (solver) {
-        sinew_world *world = make_world(scene, solver);
+        sinew_world *world = make_world(scene, solver, true);
         for (int i = 0; i < STEPS; i++)
             sinew_world_step(world, NULL);
         get_positions(world, scene, x);
@@ -348,7 +350,7 @@ static void print_row(FILE *csv, const char *scene, const char *name, int32_t it
     const double speed = STEPS / r->seconds, gain = peer->seconds / r->seconds;
     char title[64];
     snprintf(title, sizeof title, iterations > 0 ? "%s, %d iterations" : "%s", name, iterations);
-    printf("  %-24s %8.1f steps/s  deepest vertex: mean %7.4f mm, most %7.4f mm  shapes off by %7.3f mm", title, speed,
+    printf("  %-29s %8.1f steps/s  deepest vertex: mean %7.4f mm, most %7.4f mm  shapes off by %7.3f mm", title, speed,
            1e3 * r->depth, 1e3 * r->deepest, 1e3 * r->shape);
     if (peer->seconds > 0)
         printf("  %6.2f x Bullet", gain);
@@ -366,46 +368,49 @@ static bool holds_beside(const bench_touching *scene, const row *r, const row *p
     return r->depth <= peer->depth && r->shape <= fmin(peer->shape, most_shape(scene));
 }
 
-/* The fewest iterations with which depths and shapes are as good as Bullet's. */
-static void search(FILE *csv, const char *scene_name, const bench_touching *scene, sinew_solver_kind kind,
+/* The fewest iterations, with the guard or without it, as Bullet has none, with which depths and shapes are as good as
+ * Bullet's. */
+static void search(FILE *csv, const char *scene_name, const bench_touching *scene, sinew_solver_kind kind, bool guard,
                    const row *peer, double *reference)
 {
     static const int32_t counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
     sinew_solver_def def = sinew_default_solver_def(kind);
     def.measure = SINEW_MEASURE_NOTHING;
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", sinew_get_solver_info(kind)->name, guard ? "" : " unguarded");
     row r = {0};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         def.iterations = counts[k];
-        r = run_ours(scene, &def, reference, false);
+        r = run_ours(scene, &def, guard, reference, false);
         if (!holds_beside(scene, &r, peer))
             continue;
         for (int turn = 1; turn < TURNS; turn++)
-            r.seconds = fmin(r.seconds, run_ours(scene, &def, reference, false).seconds);
-        print_row(csv, scene_name, sinew_get_solver_info(kind)->name, counts[k], &r, peer);
+            r.seconds = fmin(r.seconds, run_ours(scene, &def, guard, reference, false).seconds);
+        print_row(csv, scene_name, name, counts[k], &r, peer);
         return;
     }
-    printf("  %-24s not as good as Bullet with %d iterations: depth %.4f mm, shapes off by %.3f mm\n",
-           sinew_get_solver_info(kind)->name, def.iterations, 1e3 * r.depth, 1e3 * r.shape);
+    printf("  %-29s not as good as Bullet with %d iterations: depth %.4f mm, shapes off by %.3f mm\n", name,
+           def.iterations, 1e3 * r.depth, 1e3 * r.shape);
 }
 
 static void compare(FILE *csv, const char *name, bench_touching *scene)
 {
-    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_PBNG, SINEW_SOLVER_QN,
-                                              SINEW_SOLVER_NEWTON};
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_PBNG, SINEW_SOLVER_QN};
     printf("%s: %d vertices, %d tets, %d steps of 1/%.0f s, %s precision (Bullet: 32-bit), one thread\n", name,
            (int)(numbers(scene) / 3), scene->body_count * sinew_mesh_tet_count(scene->mesh), STEPS, 1 / scene->h,
            SINEW_PRECISION);
     double *reference = room(numbers(scene) * LOOKS, sizeof *reference);
     const sinew_solver_def newton = tight_newton();
-    run_ours(scene, &newton, reference, true);
+    run_ours(scene, &newton, true, reference, true);
     row peer = run_peer(scene, reference);
     for (int turn = 1; turn < TURNS; turn++)
         peer.seconds = fmin(peer.seconds, run_peer(scene, reference).seconds);
     print_row(csv, name, "Bullet", 0, &peer, &peer);
     if (!(peer.shape <= 10 * most_shape(scene)))
         printf("  (Bullet's bodies lose their shapes here: its speed says nothing)\n");
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        search(csv, name, scene, kinds[k], &peer, reference);
+    for (int guard = 1; guard >= 0; guard--)
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            search(csv, name, scene, kinds[k], guard, &peer, reference);
     free(reference);
     release_scene(scene);
 }

@@ -28,6 +28,7 @@ enum {
     PRIMAL_DUAL,
     XPBD,
     PENALTY,
+    SERVIN,
     WAYS
 };
 
@@ -49,6 +50,7 @@ static const way ways[WAYS] = {
     [SAP] = {"positions, sap", SINEW_SOLVER_SAP, NULL, NULL, true, 1e4, 0},
     [PRIMAL_DUAL] = {"positions, primal-dual", SINEW_SOLVER_PRIMAL_DUAL, NULL, NULL, true, 1e4, 0},
     [XPBD] = {"positions, xpbd", SINEW_SOLVER_XPBD, NULL, NULL, true, 1e4, 50},
+    [SERVIN] = {"velocities, Servin", SINEW_SOLVER_KKT, "stepper", "servin", true, 1e4, 0},
     [PENALTY] = {"penalty", SINEW_SOLVER_SYMPLECTIC_EULER, NULL, NULL, false, 1e4, 0},
 };
 
@@ -168,6 +170,15 @@ static void claim_positions(outcome *o, const swing *r)
                 "%s", "");
 }
 
+static void claim_servin(outcome *o, const swing *r)
+{
+    claim *c = outcome_claim(o, "Servin's stepper: regularised constraints, one system a step, no second derivatives",
+                             "violations decay");
+    claim_measured(c, "largest |C| %.1e m, after all of the time %.1e m; velocities without it %.1e m", r[SERVIN].most,
+                   r[SERVIN].at[2], r[VELOCITY].most);
+    claim_holds(c, r[SERVIN].most < 0.1 * r[VELOCITY].most ? HOLDS_YES : HOLDS_NO, "%s", "");
+}
+
 static void claim_penalty(outcome *o, const swing *p, double seconds)
 {
     const double frequency = p->crossings / (2 * 0.9 * seconds), omega = sqrt(ways[PENALTY].stiffness);
@@ -211,6 +222,7 @@ void experiment_drift(const setting *s, outcome *o)
     if (good) {
         claim_drift(o, r, seconds);
         claim_positions(o, r);
+        claim_servin(o, r);
         claim_penalty(o, &r[PENALTY], seconds);
         draw(o, r, seconds);
         good = claim_order(s, o, r, seconds);

@@ -485,14 +485,20 @@ SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body
 
 /* ---- Pins ---------------------------------------------------------------------------------- */
 
-/* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. */
+/* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. Pins that hold some
+ * directions only, as rails and rollers do, are for solvers that take them (sinew_solver_info.directions); others
+ * refuse them by name. Several such pins may hold one particle, as long as each of their directions adds something. */
 typedef struct sinew_pin_def {
     uint32_t cookie;
-    sinew_body body;            /* whose vertices are numbered; index -1: particle indices of the world */
-    int32_t vertex_count;       /* >= 1 */
-    const int32_t *vertices;    /* [vertex_count]; a particle may be in one pin only */
-    const sinew_real *targets;  /* [3 * vertex_count] m base points; NULL: where the particles are now */
-    const sinew_motion *motion; /* moves the base points; NULL: they stand still */
+    sinew_body body;              /* whose vertices are numbered; index -1: particle indices of the world */
+    int32_t vertex_count;         /* >= 1 */
+    const int32_t *vertices;      /* [vertex_count]; a particle that is held in all directions may be in one pin only */
+    const sinew_real *targets;    /* [3 * vertex_count] m base points; NULL: where the particles are now */
+    const sinew_motion *motion;   /* moves the base points; NULL: they stand still */
+    int32_t direction_count;      /* 1, 2 or 3 directions; not looked at without */
+    const sinew_real *directions; /* [3 * direction_count] fixed in space, of any length, in any frame: along these n
+                                     the particles are where the base points are, n.x = n.t, and free otherwise; their
+                                     velocities along n follow. NULL, the default: held in all directions */
 } sinew_pin_def;
 
 SINEW_API sinew_pin_def sinew_default_pin_def(void);
@@ -521,6 +527,7 @@ typedef struct sinew_solver_info {
     bool explicit_step; /* it takes the forces that a step begins with and minimises nothing: no gap, and
                            SINEW_STEP_EXPLICIT in place of a verdict */
     bool hard;          /* takes energies that are kept hard (sinew_energy_def) */
+    bool directions;    /* takes pins that hold some directions only */
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);

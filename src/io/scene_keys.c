@@ -296,6 +296,8 @@ static const sinew_shape energy_shape = {.name = "energy",
 static const sinew_field pin_fields[] = {
     {"select", SELECTION, .meaning = "the vertices that are held", .required = true},
     {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &sinew_motion_shape},
+    {"directions", SINEW_FORM_ROWS,
+     .meaning = "one to three directions [x, y, z] that they are held along; all unless given", .count = 1},
 };
 static const sinew_shape pin_shape = {.name = "pin", .fields = pin_fields, .field_count = COUNT(pin_fields)};
 

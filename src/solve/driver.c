@@ -195,6 +195,7 @@ static void start_from(sinew_solve *s, bool inertia)
     const sinew_real *first = s->first_guess ? s->first_guess : o->q_tilde;
     for (int32_t i = 0; i < o->particle_count; i++)
         memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? first : s->q_start) + 4 * (size_t)i, 4 * sizeof *s->q);
+    sinew_hold(o, s->q);
     s->gradient_known = false;
 }
 

@@ -183,6 +183,7 @@ const sinew_solver_ops sinew_solver_dae = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 10,
              .needs = 0,
+             .explicit_step = true,
              .hard = true},
     .conditions = &sinew_row_conditions,
     .prepare = dae_prepare,

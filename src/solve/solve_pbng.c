@@ -248,6 +248,7 @@ static void correct(sinew_solve *s, const memory *m)
         return;
     sinew_solve_evaluate(s);
     sinew_coarse_solve((sinew_coarse *)&m->aggregates, -1, s->gradient, false, m->direction);
+    sinew_filter(s->objective, m->direction);
     const double before = s->terms.inertia + s->terms.elastic, slope = sinew_dot(s->gradient, m->direction, n, threads);
     double alpha = slope < 0 ? 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99) : 0;
     for (int k = 0; slope < 0 && k <= HALVINGS; k++, alpha /= 2) {
@@ -403,7 +404,8 @@ const sinew_solver_ops sinew_solver_pbng = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 100,
              .needs = SINEW_CAN_VERTEX,
-             .quasistatic = true},
+             .quasistatic = true,
+             .directions = true},
     .prepare = prepare,
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT,
     .refresh = refresh,

@@ -231,6 +231,7 @@ bool beam_step(const beam *b, beam_run *run)
         sinew_step_result result;
         run->bits = sinew_world_step(world, &result);
         run->seconds = result.seconds;
+        run->done = result.iterations;
         keep_results(b, run, world);
     } else {
         run->status = error.status;

@@ -72,6 +72,7 @@ typedef struct beam_run {
     char error[256];
     uint32_t bits;
     double seconds;
+    int32_t done;          /* iterations made: fewer than asked for where the solver sees no way on */
     int32_t row_count;     /* 1 + iterations done */
     sinew_iteration *rows; /* [row_count] row 0: the start */
     sinew_real *q;         /* [3 * vertex_count] at the end */

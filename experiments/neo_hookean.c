@@ -169,7 +169,7 @@ static void claim_cost(const setting *s, outcome *o, const beam_run *runs)
     for (int i = 0; i < SOLVERS; i++) {
         beam_run run = make_run(i, 1e5, 1e-1, TIMED);
         run.unrecorded = true;
-        seconds[i] = beam_step(s->beam, &run) ? run.seconds / run.iterations : NAN;
+        seconds[i] = beam_step(s->beam, &run) ? run.seconds / fmax(run.done, 1) : NAN;
         outcome_number(o, 1e3 * seconds[i], "ms_per_iteration_%s", keys[i]);
         beam_run_release(&run);
     }

@@ -253,7 +253,7 @@ static void claim_cost(const setting *s, outcome *o, const beam_run *runs, doubl
     for (int i = 0; i < 4; i++) {
         beam_run run = make_run(i, s->quick ? TIMED / 4 : TIMED);
         run.unrecorded = true;
-        seconds[i] = beam_step(s->beam, &run) ? run.seconds / run.iterations : NAN;
+        seconds[i] = beam_step(s->beam, &run) ? run.seconds / fmax(run.done, 1) : NAN;
         outcome_number(o, 1e3 * seconds[i], "ms_per_iteration_%s", keys[i]);
         beam_run_release(&run);
     }

@@ -383,9 +383,10 @@ typedef struct sinew_energy_def {
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
-    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; residual and gap
-                  are still those of the energy with its parameters. sap, primal-dual and their kin: rows that are met
-                  as a system, and the step tells how well. Solvers that minimise refuse it */
+    bool hard;          /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; sap,
+                           primal-dual,          kkt, scd, dae: rows that are met as one system (docs/constraints.md), objective
+                           and          residual are then of          the other energies; others refuse. In xpbd, pbd and admm residual
+                           and objective          stay those of the          energy with its parameters. Gaps are unknown (hard.h) */
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */
@@ -526,7 +527,6 @@ typedef struct sinew_solver_info {
     bool static_only;   /* and nothing else: no steps with inertia */
     bool explicit_step; /* it takes the forces that a step begins with and minimises nothing: no gap, and
                            SINEW_STEP_EXPLICIT in place of a verdict */
-    bool hard;          /* takes energies that are kept hard (sinew_energy_def) */
     bool directions;    /* takes pins that hold some directions only */
 } sinew_solver_info;
 

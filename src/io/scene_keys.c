@@ -163,8 +163,10 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
                                     .minimum = 0,
                                     .maximum = 1e6};
     if (info->capabilities & SINEW_CAN_CONSTRAINT) {
-        fields[count++] = (sinew_field){
-            .name = "hard", .forms = BOOLEAN, .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say"};
+        fields[count++] =
+            (sinew_field){.name = "hard",
+                          .forms = BOOLEAN,
+                          .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say; admm: projected on"};
         fields[count++] =
             (sinew_field){.name = "pbd_stiffness",
                           .forms = NUMBER,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "objective/violation.h"
 #include "solve/gap.h"
 #include "solve/solver.h"
 
@@ -62,7 +63,7 @@ static bool make_row_room(sinew_solve *s)
 /* An explicit step is not on its way to the minimum, so that how far it is from there says nothing about it. */
 static bool wants_gap(const sinew_solve *s)
 {
-    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step;
+    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->conditioned;
 }
 
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
@@ -105,7 +106,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
     if (!wanted || stale)
         sinew_gap_destroy(s);
     /* Contacts may change again before the gap is asked for. */
-    return wanted && !s->gap && !s->contact && !s->conditioned ? sinew_gap_create(s, error) : SINEW_OK;
+    return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
 sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error)
@@ -327,6 +328,8 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
         return SINEW_STEP_EXPLICIT;
     if (!s->gradient_known || !start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
+    if (sinew_objective_is_hard(s->objective))
+        return SINEW_STEP_NOT_CONVERGED;
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
     const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
     if (s->residual <= tolerance * s->start_residual)
@@ -362,15 +365,14 @@ static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
             .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
     }
     const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
-    if (s->conditioned && asked)
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
-                                    .value = HUGE_VAL,
-                                    .reason = "hard constraints hold g above its minimum; violation and stationarity "
-                                              "tell how well the step is solved"};
     if (!asked || (!s->gap && wants_gap(s)))
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)
         return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+    if (sinew_objective_is_hard(s->objective))
+        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
+                                    .value = HUGE_VAL,
+                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
     if (!wants_gap(s))
         return (sinew_gap_estimate){
             .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
@@ -459,8 +461,9 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 /* The solver's iterations until one of the reasons to stop. Returns how many there were. */
 static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
 {
-    /* Who has hard constraints knows best when they and the forces are where they should be. */
-    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration && !s->conditioned;
+    /* The residual of hard energies is that of softer ones: no reason to stop. */
+    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration &&
+                       !sinew_objective_is_hard(s->objective);
     const int32_t most = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
     double before = HUGE_VAL;
     int32_t iteration = 0;

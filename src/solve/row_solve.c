@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/reduce.h"
+#include "objective/violation.h"
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
@@ -64,14 +64,6 @@ static void copy_step(const sinew_objective *from, sinew_objective *to)
     to->held_count = from->held_count;
 }
 
-static bool has_hard(const sinew_objective *o)
-{
-    for (int32_t t = 0; t < o->task_count; t++)
-        if (o->tasks[t].batch->hard)
-            return true;
-    return false;
-}
-
 static bool allocate_vectors(sinew_row_solve *r, const sinew_objective *o, size_t own_size)
 {
     const sinew_allocator *a = &o->allocator;
@@ -106,18 +98,13 @@ static double box_diagonal(const sinew_objective *o)
 
 static void judge_by(sinew_solve *s, sinew_row_solve *r)
 {
-    s->conditioned = has_hard(s->objective);
+    s->conditioned = sinew_objective_is_hard(s->objective);
     s->judged = !s->conditioned ? s->objective : r->soft_is_rest ? &r->rest : &r->soft;
 }
 
 sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, bool curved, size_t own_size, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    if (o->held_count > 0)
-        return sinew_fail(
-            error, SINEW_ERROR_UNSUPPORTED,
-            "%s takes no particles that are held along some directions only; pin them whole, or use newton",
-            s->ops->info.name);
     sinew_row_solve *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
     if (!r)
         return sinew_fail_memory(error, "the system of constraints");

@@ -129,7 +129,8 @@ static void list_hard(sinew_energy_kind energy, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
-        if (table[kind]->info.hard && (!table[kind]->conditions || sinew_energy_get_ops(energy)->jacobian) &&
+        if (table[kind]->hard &&
+            (sinew_get_energy_info(energy)->capabilities & table[kind]->hard) == table[kind]->hard &&
             sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
             used += (size_t)snprintf(text + used, size - used, "%s, ", table[kind]->info.name);
 }
@@ -142,15 +143,16 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
     const uint32_t needs = table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs;
     if (!has_needs(solver, needs, energy, why, sizeof why))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    const bool rows = table[solver]->conditions != NULL;
-    if (!hard || (table[solver]->info.hard && (!rows || sinew_energy_get_ops(energy)->jacobian)))
+    const uint32_t wanted = table[solver]->hard;
+    if (!hard || (wanted && (sinew_get_energy_info(energy)->capabilities & wanted) == wanted))
         return SINEW_OK;
     char others[256];
     list_hard(energy, others, sizeof others);
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %sor a large stiffness",
                       table[solver]->info.name, sinew_get_energy_info(energy)->name,
-                      rows ? "it has no Jacobian of its constraints"
-                           : "it goes by the energy, and a hard one is infinite off its constraints",
+                      wanted & SINEW_CAN_JACOBIAN ? "it has no Jacobian of its constraints"
+                      : wanted                    ? "it is not a distance to a set that could be projected on"
+                               : "it goes by the energy, and a hard one is infinite off its constraints",
                       others);
 }
 

@@ -74,6 +74,25 @@ static void hold_sums(const sinew_objective *o, const sinew_visit_move *move, si
     }
 }
 
+/* One step of every node of the groups from `first` on that `move` is about. */
+static void move_groups(const sinew_visits *v, const sinew_visit_groups *g, int32_t first, const sinew_visit_move *move,
+                        sinew_real *sum)
+{
+    const size_t lanes = (size_t)move->group_count * (size_t)v->lanes->width;
+    memset(sum, 0, lanes * SINEW_VISIT_SUM * sizeof *sum);
+    run_energies(v, g, first, move, sum, false);
+    if (v->objective->filter)
+        hold_sums(v->objective, move, (size_t)v->lanes->width, sum);
+    v->lanes->visits->step(move);
+    for (int k = 0; g->checked && k <= HALVINGS; k++) {
+        memset(move->change, 0, lanes * 2 * sizeof *move->change);
+        run_energies(v, g, first, move, sum, true);
+        if (!v->lanes->visits->shorten(move, k == HALVINGS))
+            break;
+    }
+    v->lanes->visits->move(move);
+}
+
 /* Moves the nodes of groups first .. first + count - 1, at most TILE. */
 static void run_groups(const sinew_visits *v, const sinew_visit_groups *g, int32_t first, int32_t count,
                        double relaxation, sinew_real *q)
@@ -92,18 +111,8 @@ static void run_groups(const sinew_visits *v, const sinew_visit_groups *g, int32
                                    .target = o->quasistatic ? o->force : o->q_tilde,
                                    .inertia = (sinew_real)(o->quasistatic ? 0 : 1 / (o->h * o->h)),
                                    .relaxation = (sinew_real)relaxation};
-    memset(sum, 0, (size_t)count * SINEW_VISIT_SUM * W * sizeof *sum);
-    run_energies(v, g, first, &move, sum, false);
-    if (o->filter)
-        hold_sums(o, &move, W, sum);
-    v->lanes->visits->step(&move);
-    for (int k = 0; g->checked && k <= HALVINGS; k++) {
-        memset(change, 0, (size_t)count * 2 * W * sizeof *change);
-        run_energies(v, g, first, &move, sum, true);
-        if (!v->lanes->visits->shorten(&move, k == HALVINGS))
-            break;
-    }
-    v->lanes->visits->move(&move);
+    for (int32_t k = 0; k == 0 || k < v->inner; k++)
+        move_groups(v, g, first, &move, sum);
 }
 
 static bool is_idle(const sinew_visit_groups *g, int32_t group, int32_t W)

@@ -384,9 +384,9 @@ typedef struct sinew_energy_def {
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
     bool hard;          /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; sap,
-                           primal-dual,          kkt, scd, dae: rows that are met as one system (docs/constraints.md), objective
-                           and          residual are then of          the other energies; others refuse. In xpbd, pbd and admm residual
-                           and objective          stay those of the          energy with its parameters. Gaps are unknown (hard.h) */
+                           primal-dual,          kkt, scd, dae: rows that are met as one system (docs/constraints.md), objective and
+                           residual are then of          the other energies; others refuse. In xpbd, pbd and admm residual and objective
+                           stay those of the          energy with its parameters. Gaps are unknown (hard.h) */
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */

@@ -30,7 +30,7 @@ add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
 add_custom_target(threaded_tests)
 foreach(target test_threads test_contact_state test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
-               test_coarse test_mpbng
+               test_coarse test_mpbng test_mpbng_contact
                test_changing_world test_tree test_fill test_detect test_crossings)
   if(TARGET ${target})
     add_dependencies(threaded_tests ${target})

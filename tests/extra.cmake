@@ -75,7 +75,8 @@ if(TARGET test_reproduce)
 endif()
 
 # ---- The long ones first, so that none is left over at the end while the other cores wait ----
-foreach(base reproduce allocation determinism threads newton solvers pbng_acceleration admm_weights)
+foreach(base reproduce allocation determinism threads newton solvers pbng_acceleration admm_weights contact_overlap
+             contact_factors contact_state contact_physics)
   foreach(target test_${base} test_${base}_single)
     if(TARGET ${target})
       set_tests_properties(${target} PROPERTIES COST 10)

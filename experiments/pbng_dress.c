@@ -436,7 +436,7 @@ void experiment_mannequin(const setting *s, outcome *o)
     for (int i = 0; i < RUNS; i++) {
         r[i].runs = true;
         r[i].h = 0.003;
-        r[i].steps = s->quick ? 60 : 240;
+        r[i].steps = s->quick ? 100 : 240;
     }
     if (take_all(s, o, r, RUNS, "A dress on a running figure (fig 1)", NULL))
         for (int i = 0; i < RUNS; i++)

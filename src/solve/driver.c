@@ -265,7 +265,7 @@ static bool looks_at_residuals(const sinew_solve *s)
 static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
-    s->lost = s->done = false;
+    s->lost = s->done = s->bound = false;
     s->note[0] = '\0';
     if (s->ops->conditions)
         s->ops->conditions->take_step(s);

@@ -176,6 +176,7 @@ struct sinew_solve {
     const sinew_contact_hooks *contact; /* NULL: nothing touches */
     const sinew_real *first_guess;      /* [particle_count][4] where inertia begins in place of q_tilde; NULL: there */
     bool resuming;                      /* contacts alone have changed: refresh and begin leave q where it is */
+    bool bound;                         /* the iterate is that of another problem: multipliers of contacts wait */
     bool lost;                          /* an epoch failed: the step ends, and the solver is to be prepared anew */
     uint32_t notes;                     /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;

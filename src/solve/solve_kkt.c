@@ -12,6 +12,16 @@
  * `system` = schur eliminates the particles, which M/h^2 being diagonal makes cheap (notes, KKT):
  *     (J M^-1 J^T h^2 + alpha) lambda = b - J h^2 M^-1 a
  *
+ * `stepper` = servin: regularised constraints (Servin, Lacoursiere and Melin 2006; notes [12]). C + tau dC/dt + alpha
+ * lambda = 0 is asked of the mean over three steps, and dC/dt is of the step at hand:
+ *
+ *     (C+ + 2 C + C-) / 4 + tau (C+ - C) / h + alpha lambda = 0,    C+ = C + J dq,   C- = C(q_n - h v_n)
+ *
+ * with s = 4 tau / h that is J dq + 4 alpha / (1 + s) lambda = -C - ((2 - s) C + C-) / (1 + s). Forces along J at q_n
+ * and q = q_n + h v make it symplectic Euler with multipliers: no second derivatives, and a compliant row is stable at
+ * every h and loses no energy where tau = 0. Hard rows do not drift: violations go as the roots of (1 + s) z^2 + (2 -
+ * s) z + 1, which is 1/3 a step for tau = 2 h.
+ *
  * Known limits: inequalities act where the motion without constraints would violate them, and are not let go again
  * within the step. With `matrix` = mass the energies that are no rows act explicitly.
  */
@@ -25,6 +35,8 @@ enum {
     ROWS,
     MATRIX,
     SYSTEM,
+    STEPPER,
+    RELAXATION,
     PARAMETER_COUNT
 };
 
@@ -42,6 +54,18 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .maximum = 1,
                 .preset = 0,
                 .meaning = "velocities and multipliers at once, or multipliers first (matrix = mass)"},
+    [STEPPER] = {.name = "stepper",
+                 .unit = "",
+                 .choices = "implicit|servin",
+                 .maximum = 1,
+                 .preset = 0,
+                 .meaning = "C at the end of the step and J v = 0 of hard rows, or the mean of C over three steps"},
+    [RELAXATION] = {.name = "relaxation",
+                    .unit = "",
+                    .minimum = 0,
+                    .maximum = 1e6,
+                    .preset = 2,
+                    .meaning = "servin: time in which violations decay, in steps; 0: compliant rows are not damped"},
 };
 
 typedef struct kkt {
@@ -92,13 +116,59 @@ static void gather_velocity_rows(sinew_solve *s)
     }
 }
 
+/* alpha <- factor alpha of the rows that are no inequalities, until they are evaluated again. */
+static void scale_compliance(sinew_constraints *rows, double factor)
+{
+    for (int32_t t = 0; t < rows->set_count; t++) {
+        const sinew_row_set *set = &rows->sets[t];
+        const int32_t m = set->constraint_count;
+        for (int32_t k = 0; k < set->element_count * m * m; k++)
+            if (!sinew_row_is_inequality(set, k / m % m) && !sinew_row_is_inequality(set, k % m))
+                rows->alpha[set->compliance_at + (size_t)k] *= factor;
+    }
+}
+
+/* C at q_n - h v_n, where the last step began; uses `gradient`. */
+static void evaluate_before(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const sinew_objective *o = s->objective;
+    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
+        r->gradient[i] = (sinew_real)((double)s->q_start[i] - o->h * (double)o->v[i]);
+    sinew_constraints_evaluate(r->rows, r->gradient);
+}
+
+/* right and alpha of Servin's stepper; C+ begins with the pins where they go. Inequalities are met at the end. */
+static void gather_servin_rows(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const double four = 4 * (double)s->def.parameters[RELAXATION];
+    double *const before = r->change;
+    evaluate_before(s);
+    memcpy(before, r->rows->C, (size_t)r->rows->row_count * sizeof *before);
+    sinew_constraints_evaluate(r->rows, s->q);
+    memcpy(r->right, r->rows->C, (size_t)r->rows->row_count * sizeof *r->right);
+    sinew_row_evaluate(r, s->q_start);
+    for (int32_t t = 0; t < r->rows->set_count; t++) {
+        const sinew_row_set *set = &r->rows->sets[t];
+        for (int32_t k = 0, row = set->first_row; k < set->row_count; k++, row++) {
+            const double past = ((2 - four) * r->rows->C[row] + before[row]) / (1 + four);
+            r->right[row] = -r->right[row] - (sinew_row_is_inequality(set, k % set->constraint_count) ? 0 : past);
+        }
+    }
+    sinew_row_predict_active(s);
+    for (int32_t row = 0; row < r->rows->row_count; row++)
+        r->right[row] = r->active[row] ? r->right[row] : 0;
+    scale_compliance(r->rows, 4 / (1 + four));
+}
+
 static uint32_t kkt_iterate(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
     const bool stiff = s->def.parameters[MATRIX] > 0;
     const sinew_saddle_fill fill = {.q = s->q, .hessian = stiff, .active = r->active};
     sinew_row_gather(s, s->q, false);
-    gather_velocity_rows(s);
+    (s->def.parameters[STEPPER] > 0 ? gather_servin_rows : gather_velocity_rows)(s);
     if (!uses_schur(s))
         return sinew_row_step(s, &fill);
     if (!sinew_row_schur_solve(((kkt *)r->own)->schur, r->active, r->pull, r->right, r->move, r->change)) {

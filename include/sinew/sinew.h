@@ -184,6 +184,10 @@ typedef struct sinew_body_def {
 
 SINEW_API sinew_body_def sinew_default_body_def(void);
 SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, sinew_error *error);
+/* A rigid body of the shape of def->mesh, tets or a closed surface, filled evenly with def->density (kg/m3): a body of
+ * four particles with its mass, centre and inertia, held together by six hard distances, on which the surface rides
+ * (sinew/skin.h). The world's solver must take hard energies. Positions, velocities and masses of the def are NULL. */
+SINEW_API sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, sinew_error *error);
 /* Takes a body out of a running world, together with the energies and pins that are on it alone. Refuses, naming it,
  * where an energy or pins are on other bodies too. Nothing of the others changes: neither ids nor particle numbers. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
@@ -292,6 +296,10 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
+    /* between two frames of four vertices each: rigid bodies, or tets */
+    SINEW_ENERGY_JOINT,       /* k/2 sum C_i^2: ball, universal, hinge, cylinder, slider, fixed              */
+    SINEW_ENERGY_JOINT_LIMIT, /* the same, one-sided: between which angles or places a joint may go          */
+    SINEW_ENERGY_MOTOR,       /* drives a joint's angle or place to a moving target                          */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -307,6 +315,7 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_SHELL,    /* 6: a triangle, then the director points of the edges opposite to its vertices */
     SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
     SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
+    SINEW_STENCIL_FRAMES,   /* 8: the four vertices of one frame, then those of another */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

@@ -44,7 +44,11 @@
     X(SINEW_ENERGY_ROD, rod)                                                                                           \
     X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */                                                                                                        \
-    X(SINEW_ENERGY_PRESSURE, pressure)
+    X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
+    /* between frames */                                                                                               \
+    X(SINEW_ENERGY_JOINT, joint)                                                                                       \
+    X(SINEW_ENERGY_JOINT_LIMIT, joint_limit)                                                                           \
+    X(SINEW_ENERGY_MOTOR, motor)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

@@ -335,7 +335,7 @@ static void check_semidefinite(const sinew_lane_variant *lanes, const sinew_ener
     batch_linearise(&b, true);
     batch_hessian(&b, 0, H);
     eigen(b.size, H, w);
-    worst_of(worst, fmax(-w[0], 0) / w[b.size - 1]);
+    worst_of(worst, fmax(-w[0], 0) / fmax(w[b.size - 1], DBL_MIN));
     batch_free(&b);
 }
 

@@ -341,9 +341,10 @@ KERNEL_INLINE lane joint_constraint(const sinew_real *data, int i, bool all, boo
         used = lane_max(used, lane_abs(a[m]));
     const lane_mask idle = lane_le(used, zero), past = lane_le(zero, C);
     *weight = lane_select(JOINT_ONE_SIDED && !all ? idle | past : idle, zero, lane_load(data));
+    const lane acting = joint_acts(C);
     for (int k = 0; whole && k < JOINT_SIZE; k++)
-        c->gradient[k] *= C;
-    return whole ? (sinew_real)0.5 * C * C : C;
+        c->gradient[k] *= acting;
+    return whole ? (sinew_real)0.5 * acting * acting : C;
 }
 
 KERNEL_INLINE lane joint_moves(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)

@@ -7,6 +7,8 @@
  * Known limit: distances hold for the mirror image, too; nothing throws a body through itself but steps in which it
  * turns by about half a turn.
  */
+#include <math.h>
+
 #include "sinew/skin.h"
 #include "world/world.h"
 

@@ -148,6 +148,12 @@ static void set_reference(sinew_contender *r)
 /* Whether the world takes the contender's solver; when not, m->error says why. */
 static sinew_status try_contender(compare *m, const sinew_contender *contender)
 {
+    if (sinew_get_solver_info(contender->def.kind)->explicit_step) {
+        snprintf(m->error.text, sizeof m->error.text,
+                 "%s minimises nothing, so that its distance from the minimum is no error of it; sinew run takes it",
+                 sinew_get_solver_info(contender->def.kind)->name);
+        return SINEW_ERROR_UNSUPPORTED;
+    }
     sinew_status status = sinew_world_set_solver(m->c.world, &contender->def, &m->error);
     return status == SINEW_OK ? sinew_world_prepare(m->c.world, &m->error) : status;
 }

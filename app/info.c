@@ -129,11 +129,19 @@ static int print_materials(void)
 static void print_solver(sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
-    printf("\n%s: %s\n  %d iterations by default, %s\n", info->name, info->summary, info->default_iterations,
+    printf("\n%s: %s\n  %d iteration%s by default, %s\n", info->name, info->summary, info->default_iterations,
+           info->default_iterations == 1 ? "" : "s",
            info->static_only   ? "quasistatic only"
            : info->quasistatic ? "also quasistatic"
                                : "not quasistatic");
     print_parameters(info->parameters, info->parameter_count);
+}
+
+/* A word in a solver's column, which is as wide as its name. */
+static void print_cell(int solver, const char *word)
+{
+    const int width = (int)strlen(sinew_get_solver_info((sinew_solver_kind)solver)->name);
+    printf(" %-*s", width > 8 ? width : 8, word);
 }
 
 /* Rows are energies, columns solvers; the reasons follow the table. */
@@ -141,13 +149,14 @@ static void print_matrix(void)
 {
     printf("%-22s", "energy");
     for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
-        printf(" %-8s", sinew_get_solver_info((sinew_solver_kind)solver)->name);
+        print_cell(solver, sinew_get_solver_info((sinew_solver_kind)solver)->name);
     printf("\n");
     for (int energy = 0; energy < SINEW_ENERGY_COUNT; energy++) {
         printf("%-22s", sinew_get_energy_info((sinew_energy_kind)energy)->name);
         for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
-            printf(" %-8s",
-                   sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, NULL, 0) ? "yes" : "-");
+            print_cell(solver, sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, NULL, 0)
+                                   ? "yes"
+                                   : "-");
         printf("\n");
     }
     for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)

@@ -247,6 +247,34 @@ static bool set_up(sinew_run *r)
     return sinew_world_prepare(r->world, &r->error) == SINEW_OK || fail(r);
 }
 
+/* ---- Advice ---------------------------------------------------------------------------------- */
+
+/* Steps in which a motion that grows by `growth` a step becomes ten times as large. */
+static double steps_to_tenfold(double growth)
+{
+    return ceil(log(10) / log(growth));
+}
+
+/* Says before the first step when an explicit integrator will explode, and the time step that would do. Advice that
+ * there is no memory for is not given; the run goes on. */
+static void advise(const sinew_run *r)
+{
+    const sinew_solver_info *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind);
+    sinew_stability s;
+    if (!solver->explicit_step || sinew_world_stability(r->world, &s, NULL) != SINEW_OK || !(s.growth > 1))
+        return;
+    const double tenfold = steps_to_tenfold(s.growth);
+    fprintf(stderr,
+            "%s: at h = %.3g s the fastest motion (omega = %.4g 1/s at the start) grows by %.4g a step, tenfold "
+            "in %.3g step%s: ",
+            solver->name, (double)sinew_world_time_step(r->world), s.omega_max, s.growth, tenfold,
+            tenfold > 1 ? "s" : "");
+    if (s.time_step_most > 0)
+        fprintf(stderr, "take a time_step below %.4g s, or newton\n", s.time_step_most);
+    else
+        fprintf(stderr, "no time_step is small enough without damping; take symplectic-euler or newton\n");
+}
+
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
 /* Bits of a step after which there is no other. */
@@ -355,6 +383,8 @@ static int run_scene(sinew_run *r)
         return SINEW_EXIT_USAGE;
     if (!quiet && *sinew_scene_notes(r->scene))
         fprintf(stderr, "%s\n", sinew_scene_notes(r->scene));
+    if (!quiet)
+        advise(r);
     sinew_progress progress;
     sinew_step_result failed = {0};
     sinew_progress_start(&progress, r->frames * r->per_frame, quiet);

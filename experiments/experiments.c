@@ -64,6 +64,8 @@ static const experiment experiments[] = {
     {"thin/roof", "Scordelis and Lo 1964", "a cylindrical roof under its own weight", experiment_roof, false},
     {"thin/drape", "Cusick 1965", "three fabrics over a disc", experiment_drape, false},
     {"thin/rods", "elastica, textbooks", "rods: cantilever, buckling, ring, coil, catenary", experiment_rods, false},
+    {"dynamics/stiff-spring", "thesis 3.2, 3.7.1; Rubin and Ungar 1957",
+     "three Euler integrators, and springs in place of constraints", experiment_stiff_spring, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},

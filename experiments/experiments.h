@@ -141,6 +141,8 @@ void experiment_belt(const setting *s, outcome *o);
 void experiment_stick_slip(const setting *s, outcome *o);
 void experiment_hertz(const setting *s, outcome *o);
 
+void experiment_stiff_spring(const setting *s, outcome *o);
+
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);
 void experiment_dropping_cloth(const setting *s, outcome *o);

@@ -85,9 +85,12 @@ static sinew_world *make_extreme(const extreme *e, const sinew_solver_def *solve
     return world;
 }
 
-/* Materials that forbid inversion, in solvers whose iterations do not go downhill. */
+/* Integrators of one iteration, which nothing keeps from exploding; and materials that forbid inversion, in solvers
+ * whose iterations do not go downhill. */
 static bool may_fail(const extreme *e, int kind)
 {
+    if (sinew_get_solver_info((sinew_solver_kind)kind)->default_iterations == 1)
+        return true;
     return materials[e->material] == SINEW_ENERGY_NEO_HOOKEAN_LOG &&
            (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD || kind == SINEW_SOLVER_XPBD_QS);
 }
@@ -132,12 +135,12 @@ static void nobody_fails_where_newton_does_not(void **unused)
             runs[kind] += count >= 0;
             failed[kind] += count > 0;
             wrong += count > 0 && !may_fail(&e, kind);
-            if (count > 0)
+            if (count > 0 && sinew_get_solver_info((sinew_solver_kind)kind)->default_iterations > 1)
                 describe(&e, kind, count);
         }
     }
     for (int kind = 1; kind < SINEW_SOLVER_COUNT; kind++)
-        print_message("%-8s %d of %d scenes became non-finite\n", sinew_get_solver_info((sinew_solver_kind)kind)->name,
+        print_message("%-16s %d of %d scenes became non-finite\n", sinew_get_solver_info((sinew_solver_kind)kind)->name,
                       failed[kind], runs[kind]);
     assert_int_equal(wrong, 0);
     assert_true(failed[SINEW_SOLVER_XPBD] <= 2 + r.count / 100 && failed[SINEW_SOLVER_PBD] <= 2 + r.count / 100);

@@ -268,7 +268,8 @@ static void pins_carry_the_weight(void **unused)
     free_scene(&s);
 }
 
-/* Internal forces sum to zero: what pins and residual push is the change of momentum less the weight. */
+/* Internal forces sum to zero: what pins and residual push is the change of momentum less the weight. Not where steps
+ * end with another velocity than the one that moved the positions, as explicit Euler's do. */
 static void pins_and_residual_change_the_momentum(void **unused)
 {
     (void)unused;
@@ -279,7 +280,7 @@ static void pins_and_residual_change_the_momentum(void **unused)
         def.damping = 2;
         def.solver = sinew_default_solver_def((sinew_solver_kind)kind);
         def.solver.iterations = 12;
-        if (sinew_get_solver_info(def.solver.kind)->static_only ||
+        if (sinew_get_solver_info(def.solver.kind)->static_only || kind == SINEW_SOLVER_EXPLICIT_EULER ||
             !sinew_solver_accepts(def.solver.kind, SINEW_ENERGY_NEO_HOOKEAN, NULL, 0))
             continue;
         scene s = make_scene(&def);

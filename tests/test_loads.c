@@ -221,7 +221,7 @@ static sinew_world *make_flag(sinew_solver_kind kind, double speed, double gust,
     return world;
 }
 
-/* 200 m/s, h = 1/30: finite for 10 000 steps in every solver that takes springs. */
+/* 200 m/s, h = 1/30: finite for 10 000 steps in every solver that takes springs and goes on until a step is solved. */
 static void a_flag_in_a_storm_stays_finite(void **unused)
 {
     (void)unused;
@@ -233,7 +233,8 @@ static void a_flag_in_a_storm_stays_finite(void **unused)
     const random_cases r = random_cases_begin("steps of the flag", sample, 10000);
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
-        if (info->static_only || !sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_SPRING, NULL, 0))
+        if (info->static_only || info->default_iterations == 1 ||
+            !sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_SPRING, NULL, 0))
             continue;
         sinew_body body;
         sinew_world *world = make_flag((sinew_solver_kind)kind, 200, 20, &body);

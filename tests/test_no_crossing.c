@@ -4,10 +4,10 @@
  *
  * The matrix has a run for every solver, scene and number of iterations; time step and stiffness are spread over these
  * so that every pair of settings occurs. Every frame is written, and tools/crossings, which trusts nothing of the
- * library, counts what crosses. Also: bodies fall as if there were no contact until they touch. Printed, not asserted:
- * how near surfaces are where the bits say that a step is solved (TOO NEAR: by more than 1 % of the thickness, which
- * happens), and at 50 iterations where a scene comes to rest beside newton. `make test` draws a few short runs,
- * `make nightly` takes all, each for SECONDS at most; SINEW_RUN=N takes one.
+ * library, counts what crosses. Also: bodies fall as if there were no contact until they touch, and where the bits say
+ * that a step is solved no surfaces are nearer than they should be by more than 1 % of the thickness (TOO NEAR).
+ * Printed, not asserted: at 50 iterations where a scene comes to rest beside newton. `make test` draws a few short
+ * runs, `make nightly` takes all, each for SECONDS at most; SINEW_RUN=N takes one.
  */
 #include "no_crossing_scenes.h"
 #include "random_cases.h"
@@ -32,6 +32,8 @@ enum {
 
 static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD, SINEW_SOLVER_ADMM,
                                             SINEW_SOLVER_PBNG,   SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD};
+#define MOST_VIOLATION 0.0101 /* of the thickness in steps that are solved: 1 %, and the digits of frames */
+
 static const int iterations[] = {1, 5, 50};
 static const double time_steps[] = {1.0 / 30, 1.0 / 60, 1.0 / 240};
 static const double moduli[] = {1e3, 1e5, 1e7};
@@ -355,11 +357,12 @@ static bool judge(int number, const run *r, int frames, findings references[TIGH
         "there, %.2g anywhere, %d held back, %.1f s%s%s%s\n",
         number, sinew_get_solver_info(solvers[r->solver])->name, scene->name, iterations[r->iterations],
         1 / time_steps[r->h], moduli[r->E], f.crossings, f.solved, f.frames, f.violation, f.worst, f.held_back,
-        f.seconds, f.failed ? " FAILED" : "", f.fall ? " NO FREE FALL" : "", f.violation > 0.011 ? " TOO NEAR" : "");
+        f.seconds, f.failed ? " FAILED" : "", f.fall ? " NO FREE FALL" : "",
+        f.violation > MOST_VIOLATION ? " TOO NEAR" : "");
     fflush(stdout);
     if (iterations[r->iterations] == 50 && f.frames == FRAMES && scene->drop > 0)
         compare_with_newton(r, frames, &f, references);
-    return f.crossings == 0 && f.failed == 0 && f.fall == 0;
+    return f.crossings == 0 && f.failed == 0 && f.fall == 0 && f.violation <= MOST_VIOLATION;
 }
 
 static void test_nothing_crosses(void **state)

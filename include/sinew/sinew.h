@@ -95,6 +95,9 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_XPBD_QS,
     SINEW_SOLVER_PBNG,
     SINEW_SOLVER_MPBNG,
+    SINEW_SOLVER_EXPLICIT_EULER,
+    SINEW_SOLVER_SYMPLECTIC_EULER,
+    SINEW_SOLVER_LINEAR_IMPLICIT,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 
@@ -511,9 +514,11 @@ typedef struct sinew_solver_info {
     const sinew_parameter *parameters;
     int32_t parameter_count;
     int32_t default_iterations;
-    uint32_t needs;   /* SINEW_CAN_... of every energy in the world */
-    bool quasistatic; /* can it find an equilibrium */
-    bool static_only; /* and nothing else: no steps with inertia */
+    uint32_t needs;     /* SINEW_CAN_... of every energy in the world */
+    bool quasistatic;   /* can it find an equilibrium */
+    bool static_only;   /* and nothing else: no steps with inertia */
+    bool explicit_step; /* it takes the forces that a step begins with and minimises nothing: no gap, and
+                           SINEW_STEP_EXPLICIT in place of a verdict */
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);
@@ -540,7 +545,10 @@ enum {
     SINEW_STEP_CONTACT = 1 << 8,   /* surfaces are too near, or friction is not what they bear: raise iterations */
     SINEW_STEP_HELD_BACK = 1 << 9, /* the guard held vertices, pins or colliders: raise iterations or epochs, lower h */
     SINEW_STEP_CONTACT_FULL = 1 << 10, /* pair_limit was reached: some pairs have neither guard nor force */
-    SINEW_STEP_CROSSED = 1 << 11       /* surfaces cross, as they did when the world began: move them apart */
+    SINEW_STEP_CROSSED = 1 << 11,      /* surfaces cross, as they did when the world began: move them apart */
+    SINEW_STEP_EXPLICIT = 1 << 12      /* an explicit integrator made the step, which is what it should be and no
+                                          minimum: objective and residual are those of implicit Euler's step at the same
+                                          place, and no error of this one; sinew_world_stability() tells its limits */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
@@ -618,6 +626,21 @@ SINEW_API int32_t sinew_world_inverted(const sinew_world *world, int32_t capacit
  * value (J) and, when gradient is not NULL, grad g [3 * particle_count] (N, zero at pins). */
 SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value,
                                              sinew_real *gradient);
+
+/* Whether an explicit integrator will explode, found before the first step or at any other moment. Of all small motions
+ * about the present state the fastest is the one that decides. Damping of the world is counted in, that of bodies and
+ * energies is not. */
+typedef struct sinew_stability {
+    double omega_max;      /* 1/s: its frequency, the root of the largest eigenvalue of M^-1 K, K the second derivatives
+                              of all energies over the free particles; 0 where nothing swings */
+    double growth;         /* by which it grows in a step of the world's solver and time step, beside 1 where it neither
+                              grows nor is damped; NaN: that solver is not explicit */
+    double time_step_most; /* s: with h below it it does not grow; 0: there is no such h; infinite: with every h */
+    int32_t products;      /* of K with a vector that finding omega_max took */
+} sinew_stability;
+
+/* Allocates, and gives all back; the world stays as it is. */
+SINEW_API sinew_status sinew_world_stability(sinew_world *world, sinew_stability *stability, sinew_error *error);
 
 /* How a sweep of the world's solver runs: through *colour_count colours, one after the other, of particles (pbng) or of
  * constraints (pbd, xpbd, xpbd-qs: of all energies together); the members of one move side by side. 0: it has none.
@@ -783,7 +806,8 @@ typedef struct sinew_balance {
     double restitution;     /* what bouncing gave to velocities after the step */
     double lost_integrator; /* by implicit Euler, also when solved exactly: 1/2 |u - w|^2 in the metric of the masses, u
                                the velocity of the step and w the (damped) one before, and the part of the elastic
-                               energy that its tangent at the end of the step does not see, >= 0 where it is convex */
+                               energy that its tangent at the end of the step does not see, >= 0 where it is convex;
+                               of an explicit integrator all that it lost, < 0: it gained */
     double lost_damping;    /* by the damping of the world, of bodies and of energies */
     double lost_solver;     /* because it stopped before the residual was zero: minus residual times way; and, where it
                                gives velocities of its own (substeps), what these hold less than the step's. < 0: it put

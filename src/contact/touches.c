@@ -7,11 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/near.h"
 #include "mesh/sort.h"
 
-#define WEDGE     1e-3 /* cosine by which a direction may miss its feature's own wedge */
-#define OUT_PART  0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
-#define REST_PART 0.9  /* of their distance at rest that features of one body keep at most */
+#define WEDGE        1e-3 /* cosine by which a direction may miss its feature's own wedge */
+#define OUT_PART     0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
+#define FOLLOW_MOST  0.3  /* of its way to its closest points that a contact with something round goes at once */
+#define FOLLOW_LEAST 0.1
+#define REST_PART    0.9 /* of their distance at rest that features of one body keep at most */
 
 static void read_point(const sinew_real *x, int32_t v, double p[3])
 {
@@ -168,7 +171,7 @@ static bool make_touch(const sinew_features *f, const sinew_touch_pair *p, const
     const double most = f->objects[a].half + f->objects[b].half, coming = fmax(0, approach_of(p, rule));
     if ((double)p->distance - coming > (1 + rule->margin) * most)
         return false;
-    *t = (sinew_touch){.first = a, .second = b, .distance = (double)p->distance};
+    *t = (sinew_touch){.first = a, .second = b, .pair = p->kind, .distance = (double)p->distance};
     t->offset = offset_of(f, p, a, b);
     if ((double)p->distance - coming > t->offset + rule->margin * most || !pair_key(f, rule->x, p, &t->key))
         return false;
@@ -216,6 +219,100 @@ bool sinew_touches_find(sinew_touches *touches, const sinew_features *f, const s
         return false;
     sort_touches(touches, found);
     return true;
+}
+
+/* ---- How near -------------------------------------------------------------------------------- */
+
+/* m: how far two sides of a pair may have come nearer: the longest way of a vertex of each. */
+static double longest_ways(const sinew_touch_pair *p, const sinew_real *begun, const sinew_real *moved)
+{
+    double most = 0, second = 0;
+    for (size_t a = 0; a < 4; a++) {
+        double square = 0;
+        for (size_t c = 0; c < 3; c++)
+            square += pow((double)moved[4 * (size_t)p->v[a] + c] - (double)begun[4 * (size_t)p->v[a] + c], 2);
+        if (square > most) {
+            second = most;
+            most = square;
+        } else {
+            second = fmax(second, square);
+        }
+    }
+    return sqrt(most) + sqrt(second);
+}
+
+sinew_nearness sinew_touches_nearness(const sinew_features *f, const sinew_touch_pairs *pairs, const sinew_real *begun,
+                                      const sinew_real *moved)
+{
+    sinew_nearness found = {0, 0};
+    for (int64_t k = 0; k < pairs->count; k++) {
+        sinew_touch_pair p = pairs->list[k];
+        if (p.kind == SINEW_PAIR_PLANE || p.inside)
+            continue;
+        const int32_t a = f->object[p.v[0]], b = f->object[p.v[3]];
+        const double most = f->objects[a].half + f->objects[b].half;
+        if ((double)p.distance - (moved ? longest_ways(&p, begun, moved) : 0) > most)
+            continue;
+        if (moved)
+            sinew_pair_closest_less(&p, moved, f->objects[a].core + f->objects[b].core);
+        if ((double)p.distance > most)
+            continue;
+        const double violation = offset_of(f, &p, a, b) - (double)p.distance;
+        found.violation = fmax(found.violation, violation);
+        found.part = fmax(found.part, most > 0 ? violation / most : 0);
+    }
+    return found;
+}
+
+/* ---- Round things ---------------------------------------------------------------------------- */
+
+/* n and the distance of the points that the weights name. */
+static void take_direction(sinew_touch *t, const sinew_real *x)
+{
+    double z[3] = {0, 0, 0};
+    for (size_t a = 0; a < 4; a++)
+        for (size_t c = 0; c < 3; c++)
+            z[c] += (double)t->w[a] * (double)x[4 * a + c];
+    const double length = sqrt(dot(z, z));
+    for (int c = 0; length > 0 && c < 3; c++)
+        t->n[c] = z[c] / length;
+    t->distance = length - t->core;
+}
+
+/* The share of the way that would have been right the last time, had all else stayed (Irons and Tuck 1969): what n
+ * misses falls by share / right share. */
+static void choose_share(sinew_touch *t, const sinew_real n[3])
+{
+    double miss[3], fell[3], ff, share = FOLLOW_MOST;
+    for (int c = 0; c < 3; c++) {
+        miss[c] = (double)n[c] - t->n[c];
+        fell[c] = t->missed[c] - miss[c];
+    }
+    ff = dot(fell, fell);
+    if (t->follow > 0 && ff > 0)
+        share = t->follow * dot(t->missed, fell) / ff;
+    t->follow = fmax(FOLLOW_LEAST, fmin(share, FOLLOW_MOST));
+    memcpy(t->missed, miss, sizeof miss);
+}
+
+double sinew_touch_follow(sinew_touch *t, const sinew_real *x, bool go)
+{
+    sinew_touch_pair p = {.kind = t->pair};
+    sinew_touch now = *t;
+    /* Vertices that are named twice tell lone edges from faces. */
+    for (int a = 0; a < 4; a++)
+        for (p.v[a] = 0; t->v[p.v[a]] != t->v[a];)
+            p.v[a]++;
+    take_direction(&now, x);
+    sinew_pair_closest_less(&p, x, t->core);
+    if (go) {
+        take_direction(t, x);
+        choose_share(t, p.n);
+        for (int a = 0; a < 4; a++)
+            t->w[a] = (sinew_real)((double)t->w[a] + t->follow * ((double)p.w[a] - (double)t->w[a]));
+        take_direction(t, x);
+    }
+    return now.distance - (double)p.distance;
 }
 
 /* ---- From list to list ----------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ static inline sinew_touch_kind sinew_touch_read_key(uint64_t key, int32_t *a, in
 typedef struct sinew_touch {
     uint64_t key;
     int32_t v[4];          /* features' vertices */
+    uint8_t pair;          /* sinew_pair_kind that it was made of */
     sinew_real w[4];       /* signed weights */
     int32_t first, second; /* objects */
     double n[3];           /* from the second to the first */
@@ -63,6 +64,7 @@ typedef struct sinew_touch {
     double clearance;          /* m: where the step ended */
     int32_t cell;              /* of skins: the cell of the collider; -1: a plane */
     sinew_real place[3];       /* of skins: weights of its vertices */
+    double follow, missed[3];  /* of round things: share of their way to their closest points, and how n differed */
     bool old;                  /* bore a force when the step began */
     bool heir;                 /* took over what one bore that is no more in the list */
 } sinew_touch;
@@ -83,9 +85,26 @@ typedef struct sinew_touch_rule {
     double margin;
 } sinew_touch_rule;
 
+/* How near the features of a list of pairs are. */
+typedef struct sinew_nearness {
+    double violation; /* m: the most that a pair is nearer than its offset */
+    double part;      /* the same over the thickness of the pair: half of both */
+} sinew_nearness;
+
+/* Of all pairs, whoever owns them: a neighbour that is nearer may be one from which less is asked, as of features that
+ * are near each other at rest. moved NULL: distances are as listed; else pairs were listed at `begun`, and are looked
+ * at again at `moved` where that may matter, both [vertex_count][4] m. Planes and vertices inside of something are left
+ * out. */
+sinew_nearness sinew_touches_nearness(const sinew_features *features, const sinew_touch_pairs *pairs,
+                                      const sinew_real *begun, const sinew_real *moved);
 /* The contacts among the pairs, in the order of keys, bearing nothing yet; false without memory. */
 bool sinew_touches_find(sinew_touches *touches, const sinew_features *features, const sinew_touch_pairs *pairs,
                         const sinew_touch_rule *rule);
+/* A contact with a sphere or a capsule goes a share of the way to its closest points: that on a face goes as far as the
+ * radius times the angle that the face turns by, and the force that acts there turns the face back, so that contacts
+ * which followed at once would swing to and fro. x [4][4] m: where its vertices are. Returns by how much features are
+ * nearer than the contact knew, m; `go` false: that only. */
+double sinew_touch_follow(sinew_touch *touch, const sinew_real *x, bool go);
 /* What the old list bears goes to the new one. False without memory. */
 bool sinew_touches_inherit(sinew_touches *to, const sinew_touches *from, const sinew_features *features);
 void sinew_touches_release(sinew_touches *touches, const sinew_allocator *allocator);

@@ -59,6 +59,12 @@ static bool make_row_room(sinew_solve *s)
     return true;
 }
 
+/* An explicit step is not on its way to the minimum, so that how far it is from there says nothing about it. */
+static bool wants_gap(const sinew_solve *s)
+{
+    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step;
+}
+
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -77,7 +83,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         memcpy(s->q, o->rest, size * sizeof *s->q);
         s->elastic_known = s->stiffness_known = false;
     }
-    if (status == SINEW_OK && s->def.measure == SINEW_MEASURE_GAP && !s->contact)
+    if (status == SINEW_OK && wants_gap(s) && !s->contact)
         status = sinew_gap_create(s, error);
     if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
@@ -88,7 +94,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
 
 static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
-    const bool wanted = s->def.measure == SINEW_MEASURE_GAP;
+    const bool wanted = wants_gap(s);
     const bool stale =
         changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
     if (!wanted || stale)
@@ -304,6 +310,8 @@ static bool start_is_measured(const sinew_solve *s)
 static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    if (s->ops->info.explicit_step)
+        return SINEW_STEP_EXPLICIT;
     if (!s->gradient_known || !start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
@@ -324,15 +332,19 @@ static bool ended_in_numbers(const sinew_solve *s)
 
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
-    if (s->contact && !s->gap && s->def.measure == SINEW_MEASURE_GAP && sinew_gap_create(s, NULL) != SINEW_OK) {
+    if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
         return (sinew_gap_estimate){
             .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
     }
-    if (!s->gap || s->step % s->def.gap_every != 0)
+    const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
+    if (!asked || (!s->gap && wants_gap(s)))
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)
         return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+    if (!wants_gap(s))
+        return (sinew_gap_estimate){
+            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
     return sinew_gap_find(s);
 }
 
@@ -417,10 +429,11 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 /* The solver's iterations until one of the reasons to stop. Returns how many there were. */
 static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
 {
-    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s);
+    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration;
+    const int32_t most = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
     double before = HUGE_VAL;
     int32_t iteration = 0;
-    while (*bits == 0 && !s->lost && iteration < s->def.iterations) {
+    while (*bits == 0 && !s->lost && iteration < most) {
         if (watch)
             sinew_solve_evaluate(s);
         if (watch && finished(s, before)) {

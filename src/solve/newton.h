@@ -20,6 +20,13 @@ typedef enum sinew_newton_outcome {
     SINEW_NEWTON_FAILED      /* no direction */
 } sinew_newton_outcome;
 
+/* Which Hessian a direction is from; in the order of the choices of newton's parameter. */
+typedef enum sinew_newton_hessian {
+    SINEW_NEWTON_AUTO, /* exact where that is definite, else projected */
+    SINEW_NEWTON_PROJECTED,
+    SINEW_NEWTON_EXACT
+} sinew_newton_hessian;
+
 typedef struct sinew_newton sinew_newton;
 
 typedef struct sinew_newton_linear {
@@ -43,8 +50,8 @@ extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_new
 
 struct sinew_newton {
     const sinew_newton_linear *linear;
-    int hessian;
-    bool search;
+    sinew_newton_hessian hessian;
+    bool search;            /* line search; else full steps */
     bool try_exact;         /* in this iteration */
     bool linearised;        /* there is an H of this step that resolve can use */
     int32_t wait, patience; /* auto: iterations until the exact Hessian is tried again, and after the next refusal */
@@ -62,5 +69,14 @@ struct sinew_newton {
  * and Walker 1996), so that the end is superlinear; 0 where their number is given. */
 double sinew_newton_forcing(const sinew_solve *s, const sinew_newton *n);
 int32_t sinew_newton_inner(const sinew_newton *n);
+
+/* Newton's own operations, for solvers that are one of its iterations (solve_linear_implicit.c). create sets s->memory
+ * up with what `settings` says of the linear solver, the Hessian and the search; its arrays are ignored. */
+sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error);
+sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error);
+void sinew_newton_release(sinew_solve *s);
+void sinew_newton_begin(sinew_solve *s);
+uint32_t sinew_newton_iterate(sinew_solve *s);
+bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z);
 
 #endif

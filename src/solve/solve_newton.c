@@ -34,11 +34,6 @@ enum {
     AGGREGATE,
     PARAMETER_COUNT
 };
-enum {
-    HESSIAN_AUTO,
-    HESSIAN_PROJECTED,
-    HESSIAN_EXACT
-};
 
 /* In the order of the parameter's choices. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_cg, &sinew_newton_bicgstab,
@@ -59,7 +54,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                  .unit = "",
                  .choices = "auto|projected|exact",
                  .maximum = 2,
-                 .preset = HESSIAN_AUTO,
+                 .preset = SINEW_NEWTON_AUTO,
                  .meaning = "auto: exact where that is definite, else projected element by element"},
     [LINE_SEARCH] = {.name = "line_search",
                      .unit = "",
@@ -116,22 +111,14 @@ int32_t sinew_newton_inner(const sinew_newton *n)
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
+sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     const size_t size = 4 * (size_t)o->particle_count;
     sinew_newton *n = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *n);
     if (!n)
         return sinew_fail_memory(error, "Newton's method");
-    n->linear = linears[(int)s->def.parameters[LINEAR]];
-    n->hessian = (int)s->def.parameters[HESSIAN];
-    n->search = s->def.parameters[LINE_SEARCH] == 0;
-    n->inner = (int32_t)s->def.parameters[INNER];
-    n->inner_most = (int32_t)s->def.parameters[CG_ITERATIONS];
-    n->inner_tolerance = (double)s->def.parameters[CG_TOLERANCE];
-    n->omega = (double)s->def.parameters[OMEGA];
-    if (n->linear == &sinew_newton_cg && s->def.parameters[PRECONDITIONER] > 0)
-        n->aggregate = (int32_t)s->def.parameters[AGGREGATE];
+    *n = *settings;
     n->d = sinew_allocate_zero(&o->allocator, size, sizeof *n->d);
     n->trial = sinew_allocate_zero(&o->allocator, size, sizeof *n->trial);
     n->trial_gradient = sinew_allocate_zero(&o->allocator, size, sizeof *n->trial_gradient);
@@ -140,7 +127,22 @@ static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
     return n->linear->prepare(s, n, error);
 }
 
-static sinew_status newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
+{
+    const sinew_real *p = s->def.parameters;
+    sinew_newton settings = {.linear = linears[(int)p[LINEAR]],
+                             .hessian = (sinew_newton_hessian)p[HESSIAN],
+                             .search = p[LINE_SEARCH] == 0,
+                             .inner = (int32_t)p[INNER],
+                             .inner_most = (int32_t)p[CG_ITERATIONS],
+                             .inner_tolerance = (double)p[CG_TOLERANCE],
+                             .omega = (double)p[OMEGA]};
+    if (settings.linear == &sinew_newton_cg && p[PRECONDITIONER] > 0)
+        settings.aggregate = (int32_t)p[AGGREGATE];
+    return sinew_newton_create(s, &settings, error);
+}
+
+sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_newton *n = s->memory;
     n->linearised = false;
@@ -154,7 +156,7 @@ static sinew_status newton_refresh(sinew_solve *s, uint32_t changed, sinew_error
     return n->linear->prepare(s, n, error);
 }
 
-static void newton_release(sinew_solve *s)
+void sinew_newton_release(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
     sinew_newton *n = s->memory;
@@ -194,7 +196,7 @@ static bool find_direction(sinew_solve *s, sinew_newton *n)
     sinew_newton_outcome outcome = linear->solve(s, n, !n->try_exact);
     bool good = outcome == SINEW_NEWTON_SOLVED && (linear->tells || descends(s, n));
     note_exact(n, n->try_exact && good);
-    if (!good && n->try_exact && n->hessian == HESSIAN_AUTO) {
+    if (!good && n->try_exact && n->hessian == SINEW_NEWTON_AUTO) {
         outcome = linear->solve(s, n, true);
         good = outcome == SINEW_NEWTON_SOLVED;
     }
@@ -207,7 +209,7 @@ static bool find_direction(sinew_solve *s, sinew_newton *n)
 
 /* ---- Iterate --------------------------------------------------------------------------------- */
 
-static void newton_begin(sinew_solve *s)
+void sinew_newton_begin(sinew_solve *s)
 {
     sinew_newton *n = s->memory;
     n->wait = 1;
@@ -216,14 +218,14 @@ static void newton_begin(sinew_solve *s)
     sinew_solve_start(s, 1);
 }
 
-static uint32_t newton_iterate(sinew_solve *s)
+uint32_t sinew_newton_iterate(sinew_solve *s)
 {
     sinew_newton *n = s->memory;
     sinew_solve_evaluate(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double before = s->residual;
-    n->try_exact = n->hessian == HESSIAN_EXACT || (n->hessian == HESSIAN_AUTO && n->wait == 0);
+    n->try_exact = n->hessian == SINEW_NEWTON_EXACT || (n->hessian == SINEW_NEWTON_AUTO && n->wait == 0);
     if (!find_direction(s, n))
         return SINEW_STEP_STALLED;
     double alpha = (n->search ? sinew_line_search : sinew_full_step)(s, n->d, n->trial, n->trial_gradient);
@@ -234,11 +236,11 @@ static uint32_t newton_iterate(sinew_solve *s)
         return 0;
     /* Once more with the other Hessian before giving up. */
     n->wait = 1;
-    return n->try_exact && n->hessian == HESSIAN_AUTO ? 0 : SINEW_STEP_STALLED;
+    return n->try_exact && n->hessian == SINEW_NEWTON_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
 /* With the factor of the step's last H, where there is one. */
-static bool newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
+bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     sinew_newton *n = s->memory;
     if (!n->linearised || n->linear != &sinew_newton_direct)
@@ -261,12 +263,12 @@ const sinew_solver_ops sinew_solver_newton = {
              .needs = 0,
              .quasistatic = true},
     .prepare = newton_prepare,
-    .release = newton_release,
+    .release = sinew_newton_release,
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |
                  SINEW_CHANGED_TRANSIENT,
-    .refresh = newton_refresh,
+    .refresh = sinew_newton_refresh,
     .needs_gradient = true,
-    .begin = newton_begin,
-    .iterate = newton_iterate,
-    .precondition = newton_precondition,
+    .begin = sinew_newton_begin,
+    .iterate = sinew_newton_iterate,
+    .precondition = sinew_newton_precondition,
 };

@@ -78,6 +78,8 @@ typedef struct sinew_solver_ops {
     bool needs_gradient;
     /* Iterations look at s->value_noise. */
     bool needs_noise;
+    /* A step is one iteration, which is made whatever the residual; more are not made where they are allowed. */
+    bool one_iteration;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
     uint32_t (*iterate)(sinew_solve *s);
@@ -104,6 +106,11 @@ typedef struct sinew_solver_ops {
     /* Optional: how many colours an iteration goes through, one after the other. colours (may be NULL)
      * [particle_count]: colours[outside[p]] is set for particles p that have one. */
     int32_t (*colours)(const sinew_solve *s, const int32_t *outside, int32_t *colours);
+    /* Optional, both or neither, of explicit integrators: the factor by which a small motion of frequency omega (1/s)
+     * grows in a step of h, velocities shrinking by exp(-damping h) before it; and the h (s) below which it does not.
+     */
+    double (*growth)(double omega, double h, double damping);
+    double (*stable_step)(double omega, double damping);
     /* Optional, all three or none: what a prepared solver remembers from one step to the next (weights, the age of a
      * factor), so that a loaded state goes on with the same bits. state_size is called before each save and may say 0:
      * nothing that a fresh prepare would not give. state_save writes exactly that many bytes. state_load comes after

@@ -19,7 +19,10 @@
     X(SINEW_SOLVER_PBD, pbd)                                                                                           \
     X(SINEW_SOLVER_XPBD_QS, xpbd_qs)                                                                                   \
     X(SINEW_SOLVER_PBNG, pbng)                                                                                         \
-    X(SINEW_SOLVER_MPBNG, mpbng)
+    X(SINEW_SOLVER_MPBNG, mpbng)                                                                                       \
+    X(SINEW_SOLVER_EXPLICIT_EULER, explicit_euler)                                                                     \
+    X(SINEW_SOLVER_SYMPLECTIC_EULER, symplectic_euler)                                                                 \
+    X(SINEW_SOLVER_LINEAR_IMPLICIT, linear_implicit)
 
 #define DECLARE(kind, name) extern const sinew_solver_ops sinew_solver_##name;
 #define ENTRY(kind, name)   [kind] = &sinew_solver_##name,
@@ -77,13 +80,14 @@ static const char *const lacks[] = {"it has no constraint form C with psi = C^2 
                                     "it has no reduced coordinates",
                                     "it has no Jacobian of its constraints"};
 
-/* Names of the other solvers that take the energy, separated by commas. */
+/* Names of the other solvers that take the energy, separated by commas: none that may explode. */
 static void list_others(sinew_energy_kind energy, sinew_solver_kind except, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
-        if (kind != (int)except && sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
+        if (kind != (int)except && !table[kind]->info.explicit_step &&
+            sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
             used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", table[kind]->info.name,
                                      table[kind]->info.static_only ? " (equilibria only)" : "");
 }
@@ -125,7 +129,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
     if (!hard || table[solver]->info.needs & SINEW_CAN_CONSTRAINT)
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "%s cannot keep %s hard: it minimises an energy, and a hard one is infinite off its constraints; "
+                      "%s cannot keep %s hard: it goes by the energy, and a hard one is infinite off its constraints; "
                       "use xpbd, xpbd-qs or pbd, or a large stiffness",
                       table[solver]->info.name, sinew_get_energy_info(energy)->name);
 }

@@ -10,6 +10,7 @@
 
 #include "base/reduce.h"
 #include "linear/block_inverse.h"
+#include "linear/tridiagonal.h"
 #include "objective/pieces.h"
 
 /* The estimate enters as a fourth root: this many steps find it closely enough, on long beams too. */
@@ -176,35 +177,6 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
 
 /* ---- Lanczos --------------------------------------------------------------------------------- */
 
-/* How many eigenvalues of the tridiagonal matrix are below x (Sturm). */
-static int32_t count_below(const lanczos *l, double x)
-{
-    int32_t below = 0;
-    double pivot = 1;
-    for (int32_t i = 0; i < l->count; i++) {
-        const double square = i > 0 ? l->beside[i - 1] * l->beside[i - 1] : 0;
-        pivot = l->diagonal[i] - x - square / (fabs(pivot) > DBL_MIN ? pivot : DBL_MIN);
-        below += pivot < 0;
-    }
-    return below;
-}
-
-/* The eigenvalue that has `rank` others below it, by bisection; all lie between 0 and the largest row sum. */
-static double eigenvalue(const lanczos *l, int32_t rank)
-{
-    double low = 0, high = 0;
-    for (int32_t i = 0; i < l->count; i++)
-        high = fmax(high, l->diagonal[i] + l->beside[i] + (i > 0 ? l->beside[i - 1] : 0));
-    for (int step = 0; step < 60; step++) {
-        const double middle = (low + high) / 2;
-        if (count_below(l, middle) > rank)
-            high = middle;
-        else
-            low = middle;
-    }
-    return (low + high) / 2;
-}
-
 /* z = S^-1 r, apart from what moves pieces as wholes */
 static void apply_inverse(const sinew_objective *o, sinew_global *global, const turning *t, const sinew_real *r,
                           sinew_real *z)
@@ -214,8 +186,7 @@ static void apply_inverse(const sinew_objective *o, sinew_global *global, const 
     take_turns_out(o, t, z);
 }
 
-/* Noise between -1 and 1 at the free particles. */
-static void fill_noise(const sinew_objective *o, sinew_real *r)
+void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
 {
     uint32_t state = 1;
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++) {
@@ -228,7 +199,7 @@ static void run(sinew_objective *o, sinew_global *global, const turning *t, lanc
 {
     const int32_t n = o->particle_count, threads = o->thread_count;
     double alpha_before = 1, beta_before = 0;
-    fill_noise(o, l->r);
+    sinew_spectrum_noise(o, l->r);
     take_force_out(o, t, l->r);
     apply_inverse(o, global, t, l->r, l->z);
     memcpy(l->p, l->z, 4 * (size_t)n * sizeof *l->p);
@@ -251,8 +222,6 @@ static void run(sinew_objective *o, sinew_global *global, const turning *t, lanc
         beta_before = beta;
         rz = next;
     }
-    if (l->count > 0)
-        l->beside[l->count - 1] = 0;
 }
 
 sinew_status sinew_spectrum_find(sinew_objective *o, sinew_global *global, const sinew_real *q,
@@ -274,8 +243,11 @@ sinew_status sinew_spectrum_find(sinew_objective *o, sinew_global *global, const
         sinew_objective_linearise(o, q, true);
         run(o, global, &t, &l);
     }
-    if (l.count > 0)
-        *spectrum = (sinew_spectrum){eigenvalue(&l, 0), eigenvalue(&l, l.count - 1)};
+    if (l.count > 0) {
+        const sinew_tridiagonal matrix = {l.count, l.diagonal, l.beside};
+        *spectrum = (sinew_spectrum){sinew_tridiagonal_eigenvalue(&matrix, 0, 0),
+                                     sinew_tridiagonal_eigenvalue(&matrix, l.count - 1, 0)};
+    }
     turning_release(o, &t);
     if (!had_tangents)
         sinew_objective_drop_tangents(o);

@@ -22,5 +22,8 @@ typedef struct sinew_spectrum {
 /* At q, with indefinite elements' Hessians projected. Allocates, and gives all back. */
 sinew_status sinew_spectrum_find(sinew_objective *objective, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error);
+/* r [particle_count][4] = noise between -1 and 1 at the free particles, the same each time: what Lanczos begins with.
+ */
+void sinew_spectrum_noise(const sinew_objective *objective, sinew_real *r);
 
 #endif

@@ -116,8 +116,10 @@ struct sinew_contact_work {
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    bool limited; /* a line search has noted who it cut */
-    bool failed;  /* an epoch could not be made: out of memory */
+    bool limited;   /* a line search has noted who it cut */
+    double nearest; /* the smallest part of the thickness that an epoch of this step was made for */
+    bool failed;    /* an epoch could not be made: out of memory */
+    bool too_near;  /* where the step ended surfaces are nearer than counts as touching */
     sinew_contact_report report;
     bool reported;
     sinew_contact_deeds deeds;
@@ -209,6 +211,9 @@ bool sinew_contact_is_guarded(const sinew_contact_work *c);
 sinew_status sinew_contact_make_elements(sinew_world *world, sinew_error *error);
 /* Writes multipliers and what friction bears into the elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
+/* Contacts with spheres and capsules go a share of the way to where features are closest at q; numbers are to be
+ * written then. Returns the largest part of its offset that features are nearer than their contact knew. */
+double sinew_contact_follow(sinew_world *world, const sinew_real *q, bool go);
 /* Whether the residual is small enough for multipliers to move. */
 bool sinew_contact_gate(sinew_world *world);
 /* Normal force (N) and slip u (m) of a contact where the particles are. */

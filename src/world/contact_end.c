@@ -290,25 +290,53 @@ static void change_velocities(sinew_world *world, const sinew_real *x)
 
 /* ---- The error row --------------------------------------------------------------------------- */
 
-/* Clearances where the step ended, from a detection of their own. */
+static void note_violation(sinew_contact_work *c, double violation, double part)
+{
+    c->report.violation = fmax(c->report.violation, violation);
+    c->too_near = c->too_near || part > VIOLATION_PART;
+}
+
+/* Clearances from planes, of all vertices that may touch them. */
+static void measure_planes(sinew_world *world, const sinew_real *x)
+{
+    sinew_contact_work *c = world->contact;
+    const sinew_features *f = &c->features;
+    for (int32_t o = 0; o < f->object_count; o++) {
+        double point[3], normal[3];
+        if (!f->objects[o].kinematic || f->objects[o].vertex_count > 0)
+            continue;
+        sinew_contact_plane(world, o, c->part[o], point, normal);
+        for (int32_t v = 0; v < f->moved_count; v++) {
+            const sinew_touch_object *own = &f->objects[f->object[v]];
+            const double offset = own->half + f->objects[o].half;
+            double violation = offset + own->core;
+            for (size_t i = 0; i < 3; i++)
+                violation -= normal[i] * ((double)x[4 * (size_t)v + i] - point[i]);
+            if (violation > 0 && sinew_may_touch(f, f->object[v], o))
+                note_violation(c, violation, offset > 0 ? violation / offset : 0);
+        }
+    }
+}
+
+/* Clearances where the step ended, from a detection of their own: the contacts of the step may have missed some. */
 static void measure_clearance(sinew_world *world, const sinew_real *x)
 {
     sinew_contact_work *c = world->contact;
     const double began = sinew_seconds();
     for (int32_t v = 0; v < c->features.vertex_count; v++)
         c->reach[v] = (sinew_real)c->features.objects[c->features.object[v]].half;
-    if (sinew_detect(c->detector, x, c->reach, 0, &c->pairs, NULL) != SINEW_OK)
+    if (sinew_detect(c->detector, x, c->reach, 0, &c->pairs, NULL) != SINEW_OK) {
         c->pairs.count = 0;
-    const sinew_touch_rule rule = {x, x, 0};
-    if (sinew_touches_find(&c->before, &c->features, &c->pairs, &rule))
-        for (int32_t k = 0; k < c->before.count; k++)
-            c->report.violation = fmax(c->report.violation, c->before.list[k].offset - c->before.list[k].distance);
-    c->before.count = 0;
+        c->too_near = true; /* nobody knows */
+    }
+    const sinew_nearness near = sinew_touches_nearness(&c->features, &c->pairs, NULL, NULL);
+    note_violation(c, near.violation, near.part);
+    measure_planes(world, x);
     c->report.crossings = (int32_t)sinew_detect_crossings(c->detector, x, NULL, 0);
     c->report.seconds += sinew_seconds() - began;
 }
 
-/* Clearance of the contacts that bear a force, planes among them, where the step ended. */
+/* Clearance of the contacts that bear a force where the step ended. */
 static void measure_contacts(sinew_world *world)
 {
     sinew_contact_work *c = world->contact;
@@ -319,9 +347,9 @@ static void measure_contacts(sinew_world *world)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->features.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)world->q[4 * (size_t)c->features.particle[t->v[a]] + i];
-        /* Clearances are measured without signs, and neither from planes nor of skins. */
-        if (c->features.objects[t->second].vertex_count == 0 || t->sunk > 0 || t->key >> 60 == SINEW_TOUCH_SKIN)
-            c->report.violation = fmax(c->report.violation, t->sunk - height);
+        /* Other clearances are measured without signs, and not of skins. */
+        if (t->sunk > 0 || t->key >> 60 == SINEW_TOUCH_SKIN)
+            note_violation(c, t->sunk - height, (t->sunk - height) / (t->offset + t->sunk));
         c->report.complementarity += t->force * fabs(height);
     }
 }
@@ -388,17 +416,14 @@ static uint32_t find_bits(const sinew_world *world)
 {
     const sinew_contact_work *c = world->contact;
     const sinew_contact_report *r = &c->report;
-    double offset = 0, force = 0;
-    for (int32_t k = 0; k < c->touches.count; k++) {
-        offset = fmax(offset, c->touches.list[k].offset);
+    double force = 0;
+    for (int32_t k = 0; k < c->touches.count; k++)
         force = fmax(force, c->touches.list[k].force);
-    }
     uint32_t bits = r->dropped > 0 ? SINEW_STEP_CONTACT_FULL : 0;
     bits |= r->clamped > 0 || r->held_back > 0 ? SINEW_STEP_HELD_BACK : 0;
     bits |= r->crossings > 0 ? SINEW_STEP_CROSSED : 0;
-    const bool open =
-        r->violation > VIOLATION_PART * offset || r->lag > VIOLATION_PART * force || r->cone > VIOLATION_PART * force;
-    return bits | (open && c->touches.count > 0 ? SINEW_STEP_CONTACT : 0);
+    const bool open = c->too_near || r->lag > VIOLATION_PART * force || r->cone > VIOLATION_PART * force;
+    return bits | (open ? SINEW_STEP_CONTACT : 0);
 }
 
 void sinew_contact_end(sinew_world *world, sinew_step_result *result)
@@ -414,6 +439,7 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     for (int32_t v = 0; v < c->features.moved_count; v++)
         memcpy(x + 4 * (size_t)v, world->q + 4 * (size_t)c->features.particle[v], 4 * sizeof *x);
     memcpy(c->guard.safe, x, 4 * (size_t)c->features.vertex_count * sizeof *x);
+    c->too_near = false;
     measure_contacts(world);
     sinew_contact_find_ended(world, x);
     measure_held(world);
@@ -423,7 +449,7 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     if (measured)
         measure_clearance(world, x);
     else
-        c->report.violation = c->report.crossings = 0;
+        c->report.violation = c->report.crossings = c->too_near = 0;
     c->report.stationarity = result->residual;
     c->reported = c->crossings_known = measured;
     c->listed = true;

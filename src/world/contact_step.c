@@ -23,10 +23,12 @@
 #define ROUND_SWEEPS   4
 #define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
 #define EPOCH_SWEEPS   5
-#define EPOCH_PATIENCE 3   /* times as many where few are held */
-#define STALE          0.5 /* of the offset that sides may slide before contacts are found anew ... */
-#define STALE_EPOCHS   4   /* ... as long as there were fewer epochs */
-#define COLLIDER_TRIES 4   /* shorter ways that a collider asks for before it stays */
+#define EPOCH_PATIENCE 3    /* times as many where few are held */
+#define STALE          0.5  /* of the offset that sides may slide before contacts are found anew ... */
+#define STALE_EPOCHS   4    /* ... as long as there were fewer epochs */
+#define NEAR_PART      8e-3 /* of the thickness that settled contacts may be too near by; 1e-2 sets a bit */
+#define NEAR_GAIN      0.9  /* of it that is left after an epoch that was worth it */
+#define COLLIDER_TRIES 4    /* shorter ways that a collider asks for before it stays */
 
 /* ---- Traits of solvers ----------------------------------------------------------------------- */
 
@@ -219,10 +221,13 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
     if (solved ? iteration == c->last_update : iteration - fmax(c->last_update, c->epoch_began) < round_of(world))
         return 0;
     const double tolerance = (double)s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
-    if (solved && is_settled(c, s->q, fmin(SETTLED * tolerance, SETTLED_MOST)))
+    const double part = fmin(SETTLED * tolerance, SETTLED_MOST);
+    if (solved && is_settled(c, s->q, part) && sinew_contact_follow(world, s->q, false) <= fmin(NEAR_PART / 4, part))
         return 0;
     const bool open = sinew_contact_gate(world);
     renew_multipliers(world, s, open);
+    if (sinew_contact_follow(world, s->q, true) > 0)
+        sinew_contact_write_numbers(c);
     c->last_update = iteration;
     return SINEW_RESUME_NUMBERS;
 }
@@ -306,6 +311,16 @@ static uint32_t another_epoch(sinew_world *world, sinew_solve *s, int32_t iterat
     return SINEW_RESUME_ELEMENTS | SINEW_RESUME_MOVED;
 }
 
+/* Contacts are flat: a force that acts at one point, along one direction. Where features have turned or slid, others
+ * are too near by now though these are settled; pairs that are not in reach cannot be. */
+static bool is_too_near(sinew_contact_work *c)
+{
+    const double part = sinew_touches_nearness(&c->features, &c->pairs, c->guard.begun, c->guard.safe).part;
+    const bool worth = part > NEAR_PART && part < NEAR_GAIN * c->nearest;
+    c->nearest = worth ? part : c->nearest;
+    return worth;
+}
+
 static uint32_t renew_hook(void *context, sinew_solve *s, int32_t iteration, bool solved)
 {
     sinew_world *world = context;
@@ -316,7 +331,10 @@ static uint32_t renew_hook(void *context, sinew_solve *s, int32_t iteration, boo
         if (what)
             return what;
     }
-    return renew_round(world, s, iteration, solved);
+    const uint32_t what = renew_round(world, s, iteration, solved);
+    if (what || !solved || !has_rounds(world) || world->contact->report.epochs >= world->contact->def.epochs)
+        return what;
+    return is_too_near(world->contact) ? another_epoch(world, s, iteration) : 0;
 }
 
 static void finish_hook(void *context, sinew_solve *s)
@@ -400,6 +418,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->reported = c->crossings_known = c->failed = false;
     c->epoch_began = 0;
     c->last_update = -1;
+    c->nearest = HUGE_VAL;
     c->gate = GATE * find_weight(world);
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;

@@ -24,6 +24,9 @@
  *               - 1/2 |u|^2 + 1/2 |v|^2        the same: some solvers end with another velocity than u, but for
  *                                              what damping of bodies and energies took from v, which is damping's
  *
+ * An explicit step minimises nothing, so that its r is no solver's fault: what the lines of implicit
+ * Euler and of the solver say together is lost by the integrator (explicit Euler: gained), and nothing by a solver.
+ *
  * With contact g has the terms of contacts, too, and psi_c is no part of E: r holds grad psi_c = -F_c, so that
  *
  *               + F_c . d                      work of contacts, normal forces and friction
@@ -201,7 +204,7 @@ static sinew_contact_deeds contact_deeds(const sinew_world *world)
 }
 
 static void fill_balance(const double sums[SUM_COUNT], double psi_before, double kept, double damped,
-                         const sinew_contact_deeds *deeds, sinew_balance *b)
+                         const sinew_contact_deeds *deeds, bool explicit_step, sinew_balance *b)
 {
     /* Work of contacts: SUM_ELASTIC has the gradient of their terms, too. */
     const double touched = deeds->normal + deeds->friction;
@@ -219,6 +222,10 @@ static void fill_balance(const double sums[SUM_COUNT], double psi_before, double
     b->restitution = deeds->rebound;
     b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2 - damped + deeds->rubbed +
                      deeds->rebound;
+    if (explicit_step) {
+        b->lost_integrator += b->lost_solver;
+        b->lost_solver = 0;
+    }
     const double change = b->kinetic[1] - b->kinetic[0] + b->elastic[1] - b->elastic[0] + b->gravity[1] - b->gravity[0];
     b->unaccounted = change - (b->pins + b->forces + b->targets + b->contacts + b->restitution - b->lost_integrator -
                                b->lost_damping - b->lost_solver);
@@ -237,7 +244,8 @@ void sinew_balance_end(sinew_world *world, bool good)
     w->balance.elastic[1] = sinew_world_elastic(world);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
     const sinew_contact_deeds deeds = contact_deeds(world);
-    fill_balance(sums, w->elastic, kept, world->damping_loss, &deeds, &w->balance);
+    fill_balance(sums, w->elastic, kept, world->damping_loss, &deeds, world->solve.ops->info.explicit_step,
+                 &w->balance);
     w->known = true;
     w->shape_version = world->shape_version;
 }

@@ -98,15 +98,17 @@ static void list_static(char *text, size_t size)
 
 static sinew_status check_mode(const sinew_world *world, sinew_error *error)
 {
-    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
+    const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
+    const sinew_solver_info *solver = &ops->info;
     char others[128];
     if (world->def.quasistatic && !solver->quasistatic) {
         list_static(others, sizeof others);
-        return sinew_fail(
-            error, SINEW_ERROR_UNSUPPORTED,
-            "%s cannot be quasistatic: without the masses, which an equilibrium leaves out, its update divides "
-            "by zero; use one of %s, or a dynamic world with damping",
-            solver->name, others);
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "%s cannot be quasistatic: without the masses, which an equilibrium leaves out, %s; use one "
+                          "of %s, or a dynamic world with damping",
+                          solver->name,
+                          ops->one_iteration ? "there is no motion to integrate" : "its update divides by zero",
+                          others);
     }
     if (!world->def.quasistatic && solver->static_only)
         return sinew_fail(

@@ -308,9 +308,9 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite", "inverted",     "indefinite",
-                                        "stalled",       "unprepared", "round_off",    "unmeasured",
-                                        "contact",       "held_back",  "contact_full", "crossed"};
+    static const char *const names[] = {"not_converged", "not_finite", "inverted",   "indefinite", "stalled",
+                                        "unprepared",    "round_off",  "unmeasured", "contact",    "held_back",
+                                        "contact_full",  "crossed",    "explicit"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

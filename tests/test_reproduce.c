@@ -347,7 +347,7 @@ static void check_pd_volume(const json_t *s)
 #define ALL_NAMES  "pbng pd/volume pd/press pd/examples"
 #else
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
-#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples contact"
+#define ALL_NAMES  "thesis pbng pd/volume pd/press pd/examples contact dynamics/stiff-spring"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -468,6 +468,23 @@ static void check_contact(void)
     check_each(all, sizeof all / sizeof all[0]);
 }
 
+/* The rope at k = 1e9 is where the hard one is; at 1e16 it is not. */
+static void check_stiff_spring(const json_t *s)
+{
+    assert_true(fabs(number(s, "factor_explicit-euler") - 1.01) < 1e-6);
+    assert_true(fabs(number(s, "factor_newton") * 1.01 - 1) < 1e-6);
+    assert_true(number(s, "symplectic_low") > 0.95 && number(s, "symplectic_high") < 1.06);
+    assert_true(number(s, "limit_2.02") > 1.3 && number(s, "limit_1.98") < 101);
+    assert_true(fabs(number(s, "tail_hard") / number(s, "tail_1e+09") - 1) < 0.01);
+    assert_true(fabs(number(s, "tail_hard") / number(s, "tail_1e+16") - 1) > 0.5);
+}
+
+static void check_dynamics(void)
+{
+    static const experiment all[] = {{"dynamics/stiff-spring", "energy.svg", check_stiff_spring}};
+    check_each(all, sizeof all / sizeof all[0]);
+}
+
 static void check_stiff(void)
 {
     assert_complete("thesis/untwist-stiff", "momentum.svg");
@@ -564,6 +581,7 @@ static void test_all(void **state)
     check_pbng();
     check_pd();
     check_contact();
+    check_dynamics();
 }
 
 /* ---- Projective Dynamics ------------------------------------------------------------------------ */

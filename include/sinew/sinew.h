@@ -299,6 +299,9 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
+    /* vector constraints, and constraints of a whole surface */
+    SINEW_ENERGY_GREEN_STRAIN,    /* tets: st_venant_kirchhoff, six strains with a matrix of compliances */
+    SINEW_ENERGY_ENCLOSED_VOLUME, /* triangles of a closed surface: k/(2 V_0) (V - f V_0)^2, one constraint */
     /* between two frames of four vertices each: rigid bodies, or tets */
     SINEW_ENERGY_JOINT,       /* k/2 sum C_i^2: ball, universal, hinge, cylinder, slider, fixed              */
     SINEW_ENERGY_JOINT_LIMIT, /* the same, one-sided: between which angles or places a joint may go          */

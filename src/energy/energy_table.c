@@ -45,6 +45,9 @@
     X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */                                                                                                        \
     X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
+    /* vector constraints, and those of a whole surface */                                                             \
+    X(SINEW_ENERGY_GREEN_STRAIN, green_strain)                                                                         \
+    X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)                                                                   \
     /* between frames */                                                                                               \
     X(SINEW_ENERGY_JOINT, joint)                                                                                       \
     X(SINEW_ENERGY_JOINT_LIMIT, joint_limit)                                                                           \

@@ -44,7 +44,10 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     kernel.dx = sweep->dx;
     kernel.apart = sweep->order != SINEW_SWEEP_MESH;
     kernel.share = b->share ? b->share + lanes : NULL;
-    b->ops->constrain(&kernel);
+    if (b->ops->whole_row)
+        sinew_sweep_row_project(sweep, b, &kernel);
+    else
+        b->ops->constrain(&kernel);
 }
 
 /* Coloured, in the order of batches, of domains before what is between them, and of colours: what runs side by side
@@ -85,7 +88,7 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
-    const int32_t slices = 2 * ((groups + two - 1) / two);
+    const int32_t slices = b->ops->whole_row ? 1 : 2 * ((groups + two - 1) / two);
     return slices < groups ? slices : groups;
 }
 
@@ -137,7 +140,7 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {
-    if (!backward || sweep->order != SINEW_SWEEP_MESH) {
+    if (!backward || sweep->order != SINEW_SWEEP_MESH || b->ops->whole_row) {
         run_groups(sweep, b, how, 0, b->group_count);
         return;
     }

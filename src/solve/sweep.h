@@ -44,7 +44,10 @@ typedef struct sinew_sweep_batch {
     int32_t *element;     /* [group_count * W] number in the source batch's caller, -1: filler */
     sinew_real *lambda;   /* [group_count][constraint_count][W] */
     sinew_real *share;    /* [group_count * W] Jacobi: 1/n, else NULL */
-    size_t first_room, vertex_room, data_room, element_room, lambda_room, share_room; /* bytes */
+    /* Of an energy whose elements are one constraint (sweep_row.c), else NULL: */
+    sinew_real *row; /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
+    double *slope;   /* [particle_count][4] zero, but while the row is projected */
+    size_t first_room, vertex_room, data_room, element_room, lambda_room, share_room, row_room, slope_room; /* bytes */
 } sinew_sweep_batch;
 
 /* Work space for laying out a batch. Zeroed is fine. */
@@ -85,6 +88,11 @@ sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, 
 /* Puts the batches that couple points anywhere before, or after, all others, now and after every change; within both
  * the order stays. */
 void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
+
+/* A batch that is one constraint: its work space, and its turn. */
+bool sinew_sweep_row_room(const sinew_sweep *sweep, sinew_sweep_batch *batch);
+void sinew_sweep_row_project(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
+                             const sinew_constrain_kernel *how);
 
 /* Takes over positions, masses, pins and the numbers of elements, and sets all multipliers to zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);

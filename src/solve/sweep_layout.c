@@ -33,7 +33,8 @@ static bool make_batch_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
            make_room(sweep, b, &b->data, &b->data_room, lanes * (size_t)b->ops->data_count, sizeof *b->data) &&
            make_room(sweep, b, &b->element, &b->element_room, lanes, sizeof *b->element) &&
            make_room(sweep, b, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
-                     sizeof *b->lambda);
+                     sizeof *b->lambda) &&
+           (!b->ops->whole_row || sinew_sweep_row_room(sweep, b));
 }
 
 /* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
@@ -91,7 +92,7 @@ static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b,
                                  sinew_sweep_work *work, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
-    if (sweep->order != SINEW_SWEEP_COLOURED) {
+    if (sweep->order != SINEW_SWEEP_COLOURED || b->ops->whole_row) {
         memset(work->classes, 0, (size_t)list->elements.count * sizeof *work->classes);
         b->colour_count = 1;
         return SINEW_OK;
@@ -347,7 +348,7 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     const sinew_allocator *allocator = &sweep->objective->allocator;
     for (int32_t i = 0; i < sweep->batch_limit; i++) {
         sinew_sweep_batch *b = &sweep->batches[i];
-        void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda, b->share};
+        void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda, b->share, b->row, b->slope};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }

@@ -97,6 +97,11 @@ int32_t run_settled(const beam_run *run, double per_cent, double lowest)
     return i < run->row_count ? i : -1;
 }
 
+const sinew_iteration *run_last(const beam_run *run)
+{
+    return &run->rows[run->row_count - 1];
+}
+
 void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most)
 {
     int32_t count = most > 0 && most < run->row_count ? most : run->row_count;
@@ -107,6 +112,28 @@ void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant
         s->x[i] = run->rows[i].iteration;
         s->y[i] = value(&run->rows[i]);
     }
+}
+
+void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t most)
+{
+    const int32_t before = f->series_count;
+    run_curve(f, run, name, variant, row_objective, most);
+    if (f->series_count == before)
+        return;
+    series *s = &f->series[before];
+    for (int32_t i = 0; i < s->count; i++)
+        s->x[i] *= each;
+}
+
+double tet_volume(const sinew_real *q, const int32_t *tet)
+{
+    double e[3][3];
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 3; c++)
+            e[k][c] = (double)q[3 * tet[k + 1] + c] - (double)q[3 * tet[0] + c];
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
 }
 
 /* ---- Ruggedness ------------------------------------------------------------------------------- */

@@ -105,9 +105,29 @@ KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material,
     return neo_hookean_near_rest(F, lane_load(material), plain);
 }
 
+/* C = J - 1: what is left of (4.32) as l grows without bound and alpha with it goes to zero, thesis (4.33). */
+static void neo_hookean_constrain_volume(const sinew_constrain_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
+        constrained c;
+        lane lower[6], F[9], P[9];
+        constrain_gather(kernel->xw, vertex, 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane growth = cofactor3(F, P) - 1;
+        constrain_gradient(P, lower, &c);
+        constrain_apply(kernel, group, vertex, 4, growth, lane_set(1), lane_load(data), true,
+                        group_lambda(kernel, group, CONSTRAINT_COUNT), &c);
+    }
+}
+
 static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)
 {
-    if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
+    if (kernel->form == SINEW_FORM_COMBINED && !(kernel->compliance > 0))
+        neo_hookean_constrain_volume(kernel);
+    else if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
         neo_hookean_constrain_split(kernel);
     else if (kernel->form == SINEW_FORM_COMBINED)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
@@ -137,9 +157,28 @@ static void neo_hookean_jacobian_split(const sinew_jacobian_kernel *kernel)
     }
 }
 
+static void neo_hookean_jacobian_volume(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        constrained c;
+        lane lower[6], F[9], P[9];
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane growth = cofactor3(F, P) - 1;
+        constrain_gradient(P, lower, &c);
+        for (int i = 0; i < CONSTRAINT_COUNT; i++)
+            jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 4, growth, lane_set(1),
+                           i == 0 ? lane_load(data) : lane_set(0), true, &c);
+    }
+}
+
 static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
+    if (kernel->form == SINEW_FORM_COMBINED && kernel->hard)
+        neo_hookean_jacobian_volume(kernel);
+    else if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
         neo_hookean_jacobian_split(kernel);
     else if (kernel->form == SINEW_FORM_COMBINED)
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);

@@ -14,21 +14,23 @@ static void filter_of(const sinew_objective *o, int32_t i, double S[9])
         S[k] = (double)o->filter[6 * (size_t)i + (size_t)entry[k]];
 }
 
-static void apply(const double S[9], const double x[3], double out[3])
+void sinew_filter_point(const sinew_objective *o, int32_t particle, double x[3])
 {
+    const double from[3] = {x[0], x[1], x[2]};
+    double S[9];
+    filter_of(o, particle, S);
     for (int r = 0; r < 3; r++)
-        out[r] = S[3 * r] * x[0] + S[3 * r + 1] * x[1] + S[3 * r + 2] * x[2];
+        x[r] = S[3 * r] * from[0] + S[3 * r + 1] * from[1] + S[3 * r + 2] * from[2];
 }
 
 void sinew_filter(const sinew_objective *o, sinew_real *x)
 {
     for (int32_t k = 0; k < o->held_count; k++) {
         sinew_real *at = x + 4 * (size_t)o->held[k];
-        double S[9], out[3];
-        filter_of(o, o->held[k], S);
-        apply(S, (const double[3]){(double)at[0], (double)at[1], (double)at[2]}, out);
+        double point[3] = {(double)at[0], (double)at[1], (double)at[2]};
+        sinew_filter_point(o, o->held[k], point);
         for (int c = 0; c < 3; c++)
-            at[c] = (sinew_real)out[c];
+            at[c] = (sinew_real)point[c];
     }
 }
 
@@ -37,13 +39,12 @@ void sinew_hold(const sinew_objective *o, sinew_real *q)
     for (int32_t k = 0; k < o->held_count; k++) {
         sinew_real *at = q + 4 * (size_t)o->held[k];
         const sinew_real *there = o->q_tilde + 4 * (size_t)o->held[k];
-        double S[9], way[3], out[3];
-        filter_of(o, o->held[k], S);
+        double way[3];
         for (int c = 0; c < 3; c++)
             way[c] = (double)at[c] - (double)there[c];
-        apply(S, way, out);
+        sinew_filter_point(o, o->held[k], way);
         for (int c = 0; c < 3; c++)
-            at[c] = (sinew_real)((double)there[c] + out[c]);
+            at[c] = (sinew_real)((double)there[c] + way[c]);
     }
 }
 

@@ -138,6 +138,8 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
 
 /* x_i = S_i x_i at particles that are held along some directions: x [particle_count][4] a change or a gradient. */
 void sinew_filter(const sinew_objective *objective, sinew_real *x);
+/* The same of one particle's numbers. */
+void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
 /* Brings q to q_tilde along what is held. */
 void sinew_hold(const sinew_objective *objective, sinew_real *q);
 /* block = S_i block S_j, row-major; where i = j, (1 - S) times what the block has on its diagonal is added. */

@@ -14,9 +14,8 @@
 #define PHASE_GROUPS    32  /* on average; below, threads would spend more time on meeting than on work */
 #define SLICE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
 
-/* `how`, as far as the batch's energy does not say otherwise. A hard one is taken as PBD takes all. */
-static sinew_constrain_kernel batch_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
-                                           const sinew_constrain_kernel *how)
+sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                          const sinew_constrain_kernel *how)
 {
     sinew_constrain_kernel kernel = *how;
     const double k = (double)b->source->pbd_stiffness;
@@ -35,7 +34,7 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
                        int32_t first, int32_t last)
 {
     const size_t lanes = (size_t)first * (size_t)b->width;
-    sinew_constrain_kernel kernel = batch_manner(sweep, b, how);
+    sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
     kernel.groups.count = last - first;
     kernel.groups.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
     kernel.groups.data = b->data + lanes * (size_t)b->ops->data_count;

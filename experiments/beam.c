@@ -38,14 +38,14 @@ static void turn_all(const beam *b, double degrees, double half_length, sinew_re
     }
 }
 
-static sinew_energy_def material(bool neo_hookean, double stiffness, sinew_body body)
+static sinew_energy_def material(bool neo_hookean, double stiffness, double poisson, sinew_body body)
 {
     sinew_energy_kind kind = neo_hookean ? SINEW_ENERGY_NEO_HOOKEAN : SINEW_ENERGY_STRAIN;
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.body = body;
     def.parameters[sinew_energy_parameter(kind, neo_hookean ? "young" : "stiffness")] = (sinew_real)stiffness;
     if (neo_hookean) {
-        def.parameters[sinew_energy_parameter(kind, "poisson")] = (sinew_real)BEAM_POISSON;
+        def.parameters[sinew_energy_parameter(kind, "poisson")] = (sinew_real)(poisson > 0 ? poisson : BEAM_POISSON);
         def.parameters[sinew_energy_parameter(kind, "matched")] = 0;
     }
     return def;
@@ -53,7 +53,7 @@ static sinew_energy_def material(bool neo_hookean, double stiffness, sinew_body 
 
 /* A world with the beam and its material; NULL on failure. */
 static sinew_world *make_world(const beam *b, const sinew_world_def *def, bool neo_hookean, double stiffness,
-                               const sinew_real *positions, sinew_body *body, sinew_error *error)
+                               double poisson, const sinew_real *positions, sinew_body *body, sinew_error *error)
 {
     sinew_world *world = sinew_world_create(def, error);
     if (!world)
@@ -63,11 +63,23 @@ static sinew_world *make_world(const beam *b, const sinew_world_def *def, bool n
     body_def.density = (sinew_real)b->density;
     body_def.positions = positions;
     *body = sinew_world_add_body(world, &body_def, error);
-    sinew_energy_def energy = material(neo_hookean, stiffness, *body);
+    sinew_energy_def energy = material(neo_hookean, stiffness, poisson, *body);
     if (body->index >= 0 && sinew_world_add_energy(world, &energy, error).index >= 0)
         return world;
     sinew_world_destroy(world);
     return NULL;
+}
+
+/* Puts the ends at `targets` and leaves them there. */
+static sinew_status pin_ends(const beam *b, sinew_world *world, sinew_body body, const sinew_real *targets,
+                             sinew_error *error)
+{
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = body;
+    pin.vertices = b->ends;
+    pin.vertex_count = b->end_count;
+    pin.targets = targets;
+    return sinew_world_add_pins(world, &pin, error).index < 0 ? error->status : SINEW_OK;
 }
 
 /* Scale-free: forces balance at the same shape whatever the modulus is. */
@@ -82,15 +94,10 @@ static sinew_status equilibrium(const beam *b, bool neo_hookean, const sinew_rea
     def.solver.iterations = 200;
     def.solver.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-5 : (sinew_real)1e-10;
     sinew_body body;
-    sinew_world *world = make_world(b, &def, neo_hookean, 1e5, q, &body, error);
+    sinew_world *world = make_world(b, &def, neo_hookean, 1e5, 0, q, &body, error);
     if (!world)
         return error->status;
-    sinew_pin_def pin = sinew_default_pin_def();
-    pin.body = body;
-    pin.vertices = b->ends;
-    pin.vertex_count = b->end_count;
-    pin.targets = targets;
-    sinew_status status = sinew_world_add_pins(world, &pin, error).index < 0 ? error->status : SINEW_OK;
+    sinew_status status = pin_ends(b, world, body, targets, error);
     if (status == SINEW_OK) {
         uint32_t bits = sinew_world_step(world, NULL);
         if (bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED)) {
@@ -169,7 +176,7 @@ static sinew_solver_def solver_def(const beam_run *run)
     def.iterations = run->iterations;
     def.tolerance = 0;
     def.record = run->unrecorded ? SINEW_RECORD_NONE : SINEW_RECORD_ITERATIONS;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < BEAM_PARAMETERS; i++) {
         int32_t index = run->parameters[i] ? sinew_solver_parameter(run->solver, run->parameters[i]) : -1;
         if (index >= 0)
             def.parameters[index] = (sinew_real)run->values[i];
@@ -179,9 +186,13 @@ static sinew_solver_def solver_def(const beam_run *run)
 
 static bool hold_ends(const beam *b, const beam_run *run, sinew_world *world, sinew_body body, sinew_error *error)
 {
+    if (run->hold == HOLD_PINNED)
+        return pin_ends(b, world, body, b->anchors, error) == SINEW_OK;
     sinew_energy_def spring = sinew_default_energy_def(SINEW_ENERGY_POSITION);
     spring.body = body;
-    spring.parameters[sinew_energy_parameter(SINEW_ENERGY_POSITION, "stiffness")] = (sinew_real)run->stiffness;
+    spring.hard = run->hold == HOLD_HARD;
+    spring.parameters[sinew_energy_parameter(SINEW_ENERGY_POSITION, "stiffness")] =
+        (sinew_real)(run->stiffness * (run->hold_factor > 0 ? run->hold_factor : 1));
     spring.elements = b->ends;
     spring.element_count = b->end_count;
     spring.targets = b->anchors;
@@ -213,13 +224,14 @@ bool beam_step(const beam *b, beam_run *run)
     memset(def.gravity, 0, sizeof def.gravity);
     def.solver = solver_def(run);
     sinew_body body;
-    sinew_world *world =
-        make_world(b, &def, run->neo_hookean, run->stiffness, b->twisted[run->neo_hookean], &body, &error);
+    sinew_world *world = make_world(b, &def, run->neo_hookean, run->stiffness, run->poisson,
+                                    b->twisted[run->neo_hookean], &body, &error);
     if (world && (!run->twist || hold_ends(b, run, world, body, &error)) &&
         sinew_world_prepare(world, &error) == SINEW_OK) {
         sinew_step_result result;
         run->bits = sinew_world_step(world, &result);
         run->seconds = result.seconds;
+        run->done = result.iterations;
         keep_results(b, run, world);
     } else {
         run->status = error.status;

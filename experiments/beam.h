@@ -44,20 +44,35 @@ typedef struct beam {
 sinew_status beam_create(beam *b, bool quick, sinew_error *error);
 void beam_destroy(beam *b);
 
+/* How the ends are held at the anchors in the twisting experiments. */
+typedef enum beam_hold {
+    HOLD_SPRINGS, /* soft position springs, as published */
+    HOLD_HARD,    /* position constraints without compliance: xpbd */
+    HOLD_PINNED   /* taken out of the unknowns: every solver */
+} beam_hold;
+
+enum {
+    BEAM_PARAMETERS = 3 /* of a solver that a run may set */
+};
+
 /* One solver on one step. The caller fills the first part. */
 typedef struct beam_run {
     bool neo_hookean, twist;
     double stiffness, h; /* Pa, s */
+    double poisson;      /* of the neo-Hookean material; 0: BEAM_POISSON */
+    beam_hold hold;      /* of the ends in the twisting experiments */
+    double hold_factor;  /* springs as stiff as the strain times this; 0: 1 */
     sinew_solver_kind solver;
     int32_t iterations;
-    bool unrecorded;           /* no rows: for timing */
-    const char *parameters[2]; /* names, NULL: none */
-    double values[2];
+    bool unrecorded;                         /* no rows: for timing */
+    const char *parameters[BEAM_PARAMETERS]; /* names, NULL: none */
+    double values[BEAM_PARAMETERS];
     /* ---- results ---- */
     sinew_status status;
     char error[256];
     uint32_t bits;
     double seconds;
+    int32_t done;          /* iterations made: fewer than asked for where the solver sees no way on */
     int32_t row_count;     /* 1 + iterations done */
     sinew_iteration *rows; /* [row_count] row 0: the start */
     sinew_real *q;         /* [3 * vertex_count] at the end */
@@ -69,6 +84,19 @@ void beam_run_release(beam_run *run);
 
 /* Objective after an iteration; past the end the last one (a solver that has stalled stays). */
 double beam_objective(const beam_run *run, int32_t iteration);
+
+/* ---- What is read off a shape (beam_shape.c) ------------------------------------------------------- */
+
+/* Cross sections of the beam, from left to right. */
+int32_t beam_section_count(const beam *b);
+/* Degrees by which each section [beam_section_count()] is turned about the axis, counted on from the first one, so that
+ * whole turns are not lost. */
+void beam_section_angles(const beam *b, const sinew_real *q, double *angles);
+double beam_twist(const beam *b, const sinew_real *q);  /* degrees: the last section against the first */
+double beam_missed(const beam *b, const sinew_real *q); /* m: the farthest vertex of the ends from its anchor */
+double beam_distance(const beam *b, const sinew_real *q, const sinew_real *other); /* m: the farthest vertex apart */
+/* Root mean square of det F - 1 over the tets, volume-weighted, and how many have det F <= 0. */
+double beam_volume_error(const beam *b, const sinew_real *q, int32_t *inverted);
 
 /* The density (kg/m3) at which PD's relative error after 40 iterations of table 5.1 (h = 1e-2 s, k = 1e8) is
  * `per_cent`, by bisection to a thousandth; negative when there is none. Leaves the beam's density as it was. */

@@ -13,7 +13,7 @@
 enum {
     CLAIM_MAX = 24,
     NUMBER_MAX = 256,
-    FIGURE_MAX = 6,
+    FIGURE_MAX = 8,
     SERIES_MAX = 12,
     COUNT_SIZE = 16 /* characters of a count in words */
 };
@@ -97,6 +97,9 @@ void experiment_untwist_stiff(const setting *s, outcome *o);
 void experiment_twist(const setting *s, outcome *o);
 void experiment_twist_admm(const setting *s, outcome *o);
 void experiment_neo_hookean(const setting *s, outcome *o);
+void experiment_qn_choices(const setting *s, outcome *o);
+void experiment_jacobi(const setting *s, outcome *o);
+void experiment_beyond(const setting *s, outcome *o);
 
 void experiment_xpbd_residual(const setting *s, outcome *o);
 void experiment_stretch(const setting *s, outcome *o);
@@ -125,11 +128,15 @@ void experiment_cloth_iterations(const setting *s, outcome *o);
 void experiment_coordinates(const setting *s, outcome *o);
 void experiment_newton(const setting *s, outcome *o);
 
+void experiment_pd_choices(const setting *s, outcome *o);
 void experiment_pd_mixed(const setting *s, outcome *o);
 void experiment_pd_flag(const setting *s, outcome *o);
 
 void experiment_rods(const setting *s, outcome *o);
 void experiment_multiresolution(const setting *s, outcome *o);
+void experiment_relative_stiffness(const setting *s, outcome *o);
+void experiment_inflatable(const setting *s, outcome *o);
+void experiment_patch(const setting *s, outcome *o);
 void experiment_pd_volume(const setting *s, outcome *o);
 void experiment_pd_press(const setting *s, outcome *o);
 void experiment_pd_examples(const setting *s, outcome *o);
@@ -196,6 +203,9 @@ double run_error(const beam_run *run, int32_t iteration, double lowest);
 int32_t run_settled(const beam_run *run, double per_cent, double lowest);
 /* Adds the run as a curve over iterations; `most` points at most from the start, 0: all. */
 void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most);
+/* The same over seconds: `each` for an iteration, which runs without recording measured. */
+void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t most);
+const sinew_iteration *run_last(const beam_run *run);
 /* Degrees, root mean square: between neighbouring triangles of the beam's surface that lie in one plane at rest. */
 double beam_ruggedness(const beam *b, const sinew_real *q);
 

@@ -21,7 +21,9 @@ enum {
     SOLVERS,
     WEIGHTS = 5,
     STIFF = 4, /* moduli of the screen of weights; from the second on the thesis has none */
-    TIMED = 100
+    TIMED = 100,
+    QN_SHOWN = 78, /* iterations of fig 5.19 */
+    SHOWN = 500
 };
 static const char *const names[SOLVERS] = {"QN", "ADMM", "XPBD combined", "XPBD split"};
 static const char *const keys[SOLVERS] = {"qn", "admm", "combined", "split"};
@@ -161,13 +163,13 @@ static void claim_weights(outcome *o, const beam_run *admm, const beam_run *qn)
 
 /* ---- Fig 5.19: cost ----------------------------------------------------------------------------- */
 
-static void claim_cost(const setting *s, outcome *o)
+static void claim_cost(const setting *s, outcome *o, const beam_run *runs)
 {
     double seconds[SOLVERS];
     for (int i = 0; i < SOLVERS; i++) {
-        beam_run run = make_run(i, 1e8, 1e-1, TIMED);
+        beam_run run = make_run(i, 1e5, 1e-1, TIMED);
         run.unrecorded = true;
-        seconds[i] = beam_step(s->beam, &run) ? run.seconds / run.iterations : NAN;
+        seconds[i] = beam_step(s->beam, &run) ? run.seconds / fmax(run.done, 1) : NAN;
         outcome_number(o, 1e3 * seconds[i], "ms_per_iteration_%s", keys[i]);
         beam_run_release(&run);
     }
@@ -183,6 +185,20 @@ static void claim_cost(const setting *s, outcome *o)
                 split > 1.15   ? "split is the dearer one, for its two constraints a tet"
                 : split < 0.87 ? "split is the cheaper one"
                                : "both cost about the same here");
+    figure *f = outcome_figure(o, "time", "Neo-Hookean over time: iterations times the mean cost of one (fig 5.19)",
+                               "s", "g, J");
+    f->log_y = true;
+    const double lowest = runs_lowest(runs, SOLVERS);
+    double arrival[SOLVERS];
+    for (int i = 0; i < SOLVERS; i++) {
+        const int32_t settled = run_settled(&runs[i], 1, lowest);
+        arrival[i] = settled >= 0 ? 1e3 * settled * seconds[i] : HUGE_VAL;
+        run_curve_timed(f, &runs[i], names[i], i == SPLIT, seconds[i], i == QN ? QN_SHOWN + 1 : SHOWN + 1);
+    }
+    c = outcome_claim(o, "in time, too, ADMM and QN reduce the objective faster than XPBD (fig 5.19)", "faster");
+    claim_measured(c, "ms to 1 %%: QN %.0f, ADMM %.0f, XPBD %s", arrival[QN], arrival[ADMM],
+                   isfinite(fmin(arrival[COMBINED], arrival[SPLIT])) ? "arrives too" : "neither combined nor split");
+    claim_timed(c, "E = 1e5, as the text has it; the caption says 1e8, where the thesis has no weights for ADMM");
 }
 
 /* ---- Tables 5.5, 5.6 ---------------------------------------------------------------------------- */
@@ -281,7 +297,7 @@ void experiment_neo_hookean(const setting *s, outcome *o)
         claim_soft(s, o, runs, screen);
         claim_weights(o, screen, screen + STIFF * WEIGHTS);
         claim_tables(s, o, table, cells, count);
-        claim_cost(s, o);
+        claim_cost(s, o, runs);
     }
     runs_release(runs, all);
 }

@@ -13,26 +13,6 @@ enum {
 };
 static const double steps[STEPS] = {1e-2, 1e-3};
 
-/* Degrees that one end is turned against the other: of the line between two corners of each end face. */
-static double twist_left(const beam *b, const sinew_real *q)
-{
-    const sinew_real *rest = sinew_mesh_positions(b->mesh);
-    double angle[2] = {0, 0};
-    for (int side = 0; side < 2; side++) {
-        double sine = 0, cosine = 0;
-        for (int32_t i = 0; i < b->end_count; i++) {
-            const sinew_real *x = rest + 3 * (size_t)b->ends[i], *y = q + 3 * (size_t)b->ends[i];
-            if ((x[0] > 0) != (side == 1))
-                continue;
-            cosine += (double)(x[1] * y[1] + x[2] * y[2]);
-            sine += (double)(x[1] * y[2] - x[2] * y[1]);
-        }
-        angle[side] = atan2(sine, cosine);
-    }
-    /* Each end starts at less than half a turn, so that no turn is lost. */
-    return (angle[1] - angle[0]) * 180 / 3.14159265358979323846;
-}
-
 void experiment_pbd_stiffness(const setting *s, outcome *o)
 {
     beam_run runs[RUNS];
@@ -43,12 +23,12 @@ void experiment_pbd_stiffness(const setting *s, outcome *o)
                              .solver = i < STEPS ? SINEW_SOLVER_PBD : SINEW_SOLVER_QN,
                              .iterations = s->quick ? 300 : 1000};
     if (runs_take(s, runs, RUNS, "pbd-stiffness", o)) {
-        const double start = twist_left(s->beam, s->beam->twisted[0]);
+        const double start = beam_twist(s->beam, s->beam->twisted[0]);
         figure *f = outcome_figure(o, "shapes", "After one step from the same twisted start (fig 5.2)", "", "");
         static const char *const names[RUNS] = {"PBD, h = 1e-2 s", "PBD, h = 1e-3 s", "QN, h = 1e-2 s",
                                                 "QN, h = 1e-3 s"};
         for (int i = 0; i < RUNS; i++) {
-            left[i] = twist_left(s->beam, runs[i].q);
+            left[i] = beam_twist(s->beam, runs[i].q);
             outcome_number(o, left[i], "twist_%s_%d", i < STEPS ? "pbd" : "qn", i % STEPS);
             figure_shape(f, names[i], runs[i].solver, runs[i].q, s->beam->vertex_count);
         }

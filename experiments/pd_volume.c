@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_volume.c: PD fig 7: strain and volume preservation with different weights make different materials of one solid.
+ * pd_volume.c: PD fig 7: strain and volume preservation with different weights make different materials of one solid;
+ * and XPBD (Macklin et al. 2016) fig 1, which the slides show, on the same bar: the same by XPBD, independent of steps
+ * and iterations.
  *
  * Set-up: a bar of 1 x 0.25 x 0.25 m of tets, 1000 kg/m3, by pd, h = 1/30 s. Stretched: both ends are held and drawn
  * apart by half its length within 1 s, without gravity, damped, looked at after 4 s (quick: 2 s); strain 1e5 Pa, volume
@@ -22,6 +24,7 @@ enum {
 #define STRAIN   1e5 /* Pa, of the stretched bars */
 #define BENDING  1e6 /* Pa, the softer strain of the bent bars */
 #define PRESSURE 2e7 /* Pa, volume of the bent bars */
+#define SOFT     2e5 /* Pa, strain of those that XPBD and PBD bend */
 
 static const double ratios[STRETCHED] = {0, 1, 10, 100};
 
@@ -165,6 +168,104 @@ static void draw(outcome *o, const sheet *runs)
     f->span = 1.8;
     for (int i = 0; i < BENT; i++)
         sheet_shape(f, &runs[STRETCHED + i], names[i]);
+}
+
+/* ---- XPBD fig 1, in the slides -------------------------------------------------------------------- */
+
+enum {
+    VARIED = 4, /* 20, 60, 180 iterations; 60 of half the step */
+    BY_PBD = STRETCHED,
+    BY_NEWTON = STRETCHED + VARIED,
+    BODIES = BY_NEWTON + 1 + VARIED
+};
+
+/* A bar by another solver; half: steps half as long, and twice as many. */
+static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind kind, int32_t iterations, bool half,
+                       sinew_error *error)
+{
+    const double strain = bent ? SOFT : STRAIN;
+    sheet s = make_bar(quick, strain, ratio * strain, bent, error);
+    s.solver = experiment_solver(kind);
+    if (iterations > 0) {
+        s.solver.iterations = iterations;
+        s.solver.tolerance = 0;
+    }
+    if (kind == SINEW_SOLVER_PBD)
+        s.solver.parameters[sinew_solver_parameter(kind, "stiffness")] = (sinew_real)0.1;
+    if (half) {
+        s.h /= 2;
+        s.steps *= 2;
+        s.moving *= 2;
+    }
+    return s;
+}
+
+/* Least to most of the sags, over their mean. */
+static double spread(const double *sags)
+{
+    double low = sags[0], high = sags[0], sum = 0;
+    for (int i = 0; i < VARIED; i++) {
+        low = fmin(low, sags[i]);
+        high = fmax(high, sags[i]);
+        sum += sags[i] / VARIED;
+    }
+    return (high - low) / sum;
+}
+
+static void claim_independent(outcome *o, const sheet *xpbd, const sheet *pbd, const sheet *newton)
+{
+    double x[VARIED], p[VARIED];
+    for (int i = 0; i < VARIED; i++) {
+        x[i] = sag(&xpbd[i]);
+        p[i] = sag(&pbd[i]);
+        outcome_number(o, x[i], "sag_xpbd_%d", i);
+        outcome_number(o, p[i], "sag_pbd_%d", i);
+    }
+    const double truth = sag(newton);
+    claim *c =
+        outcome_claim(o, "stiffness does not depend on step and iterations, unlike PBD's (XPBD fig 1)", "independent");
+    claim_measured(
+        c,
+        "sag of a bar under its weight with 20, 60, 180 iterations, and 60 of half the step: XPBD %.3f, %.3f, "
+        "%.3f, %.3f; PBD (k = 0.1) %.3f, %.3f, %.3f, %.3f; newton %.3f m",
+        x[0], x[1], x[2], x[3], p[0], p[1], p[2], p[3], truth);
+    const bool same = spread(x) < 0.1;
+    claim_holds(c,
+                same                          ? HOLDS_YES
+                : spread(x) < 0.3 * spread(p) ? HOLDS_PARTLY
+                                              : HOLDS_NO,
+                "%s", same ? "within a tenth" : "few iterations leave XPBD short of the stiffness that it goes to");
+    outcome_number(o, spread(x), "spread_xpbd");
+    outcome_number(o, spread(p), "spread_pbd");
+    outcome_number(o, truth, "sag_newton");
+}
+
+void experiment_relative_stiffness(const setting *s, outcome *o)
+{
+    static const int32_t iterations[VARIED] = {20, 60, 180, 60};
+    sheet runs[BODIES];
+    sinew_error error = {0};
+    for (int i = 0; i < STRETCHED; i++)
+        runs[i] = make_body(s->quick, ratios[i], false, SINEW_SOLVER_XPBD, 60, false, &error);
+    for (int i = 0; i < VARIED; i++) {
+        runs[BY_PBD + i] = make_body(s->quick, 10, true, SINEW_SOLVER_PBD, iterations[i], i == 3, &error);
+        runs[BY_NEWTON + 1 + i] = make_body(s->quick, 10, true, SINEW_SOLVER_XPBD, iterations[i], i == 3, &error);
+    }
+    runs[BY_NEWTON] = make_body(s->quick, 10, true, SINEW_SOLVER_NEWTON, 0, false, &error);
+    if (sheets_take(s, runs, BODIES, "dynamics/relative-stiffness", o)) {
+        snprintf(o->setup, sizeof o->setup, "A bar of %d tets of strain and volume, drawn to 1.5 times its length.",
+                 sinew_mesh_tet_count(runs[0].mesh));
+        claim_stretched(o, runs);
+        claim_independent(o, &runs[BY_NEWTON + 1], &runs[BY_PBD], &runs[BY_NEWTON]);
+        figure *f = outcome_figure(o, "bodies", "XPBD, volume weighed 0, 1, 10, 100 times the strain", "", "");
+        f->span = 1.8;
+        for (int i = 0; i < STRETCHED; i++) {
+            char label[48];
+            snprintf(label, sizeof label, "volume %.0f x strain", ratios[i]);
+            sheet_shape(f, &runs[i], label);
+        }
+    }
+    sheets_release(runs, BODIES);
 }
 
 void experiment_pd_volume(const setting *s, outcome *o)

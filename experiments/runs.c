@@ -97,6 +97,11 @@ int32_t run_settled(const beam_run *run, double per_cent, double lowest)
     return i < run->row_count ? i : -1;
 }
 
+const sinew_iteration *run_last(const beam_run *run)
+{
+    return &run->rows[run->row_count - 1];
+}
+
 void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most)
 {
     int32_t count = most > 0 && most < run->row_count ? most : run->row_count;
@@ -107,6 +112,17 @@ void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant
         s->x[i] = run->rows[i].iteration;
         s->y[i] = value(&run->rows[i]);
     }
+}
+
+void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t most)
+{
+    const int32_t before = f->series_count;
+    run_curve(f, run, name, variant, row_objective, most);
+    if (f->series_count == before)
+        return;
+    series *s = &f->series[before];
+    for (int32_t i = 0; i < s->count; i++)
+        s->x[i] *= each;
 }
 
 /* ---- Ruggedness ------------------------------------------------------------------------------- */

@@ -27,9 +27,44 @@ static sinew_world *new_world(trial *t, bool quasistatic, bool gravity, sinew_er
     return sinew_world_create(&def, error);
 }
 
+/* The same vertices, six tets a cell in place of five: one for each order in which a path along the edges from the
+ * first corner of the cell to the last may take the three axes. NULL on failure. */
+static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], sinew_error *error)
+{
+    static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+    const int32_t stride[3] = {1, vertices[0], vertices[0] * vertices[1]};
+    const size_t cells = (size_t)(vertices[0] - 1) * (size_t)(vertices[1] - 1) * (size_t)(vertices[2] - 1);
+    int32_t *tets = malloc(24 * cells * sizeof *tets), *t = tets;
+    for (int32_t i = 0; tets && i < sinew_mesh_vertex_count(box); i++) {
+        if (i % vertices[0] == vertices[0] - 1 || i / stride[1] % vertices[1] == vertices[1] - 1 ||
+            i / stride[2] == vertices[2] - 1)
+            continue;
+        for (int k = 0; k < 6; k++, t += 4) {
+            t[0] = i;
+            for (int c = 0; c < 3; c++)
+                t[c + 1] = t[c] + stride[orders[k][c]];
+            /* Odd orders turn the tet inside out. */
+            if (k > 2) {
+                const int32_t swapped = t[1];
+                t[1] = t[2];
+                t[2] = swapped;
+            }
+        }
+    }
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = sinew_mesh_vertex_count(box);
+    def.positions = sinew_mesh_positions(box);
+    def.tet_count = (int32_t)(6 * cells);
+    def.tets = tets;
+    sinew_mesh *mesh = tets ? sinew_mesh_create(&def, error) : NULL;
+    free(tets);
+    return mesh;
+}
+
 /* A box of so many vertices about `centre`; index -1 on failure. */
-static sinew_body add_box(sinew_world *world, const int32_t vertices[3], const double size[3], const double centre[3],
-                          sinew_energy_kind kind, double young, double density, sinew_error *error)
+static sinew_body add_box(sinew_world *world, bool six, const int32_t vertices[3], const double size[3],
+                          const double centre[3], sinew_energy_kind kind, double young, double density,
+                          sinew_error *error)
 {
     sinew_body body = {.index = -1};
     sinew_box_def box = sinew_default_box_def();
@@ -39,6 +74,11 @@ static sinew_body add_box(sinew_world *world, const int32_t vertices[3], const d
         box.origin[c] = (sinew_real)(centre[c] - size[c] / 2);
     }
     sinew_mesh *mesh = sinew_mesh_box(&box, error);
+    if (mesh && six) {
+        sinew_mesh *finer = cut_in_six(mesh, vertices, error);
+        sinew_mesh_destroy(mesh);
+        mesh = finer;
+    }
     if (!mesh)
         return body;
     sinew_body_def def = sinew_default_body_def();
@@ -144,7 +184,7 @@ static sinew_world *stretched(trial *t, const int32_t vertices[3], double length
     sinew_world *world = new_world(t, true, false, error);
     if (!world)
         return NULL;
-    const sinew_body body = add_box(world, vertices, size, centre, t->material, 1e5, 10, error);
+    const sinew_body body = add_box(world, t->six, vertices, size, centre, t->material, 1e5, 10, error);
     bool good = body.index >= 0;
     const double frame = FRAME / (t->speed > 0 ? t->speed : 1);
     for (int side = -1; good && side <= 1; side += 2) {
@@ -179,7 +219,7 @@ static sinew_world *clamped(trial *t, const int32_t vertices[3], const double si
     sinew_world *world = new_world(t, quasistatic, true, error);
     if (!world)
         return NULL;
-    const sinew_body body = add_box(world, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    const sinew_body body = add_box(world, false, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e3, 10, error);
     return finished(world, body.index >= 0 && hold(world, body, 0, -size[0] / 2, -1, NULL, error));
 }
 
@@ -202,8 +242,8 @@ sinew_world *scene_hanging(trial *t, sinew_error *error)
     sinew_world *world = new_world(t, !t->loose, true, error);
     if (!world)
         return NULL;
-    const sinew_body upper = add_box(world, vertices, size, above, SINEW_ENERGY_COROTATED, 1e3, 10, error);
-    const sinew_body lower = add_box(world, vertices, size, below, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    const sinew_body upper = add_box(world, false, vertices, size, above, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    const sinew_body lower = add_box(world, false, vertices, size, below, SINEW_ENERGY_COROTATED, 1e3, 10, error);
     return finished(world, upper.index >= 0 && lower.index >= 0 && hold(world, upper, 1, 0.5, 1, NULL, error) &&
                                (t->loose || bind(t, world, lower, upper, HANGING_GAP, error)));
 }
@@ -229,7 +269,7 @@ sinew_world *scene_muscles(trial *t, sinew_error *error)
     bool good = world != NULL;
     for (int i = 0; good && i < 4; i++) {
         const double centre[3] = {0, i / 2 ? 0.1 : -0.1, i % 2 ? 0.1 : -0.1};
-        muscle[i] = add_box(world, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e5, 1000, error);
+        muscle[i] = add_box(world, false, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e5, 1000, error);
         good = muscle[i].index >= 0 && hold_muscle(world, muscle[i], i == 0 || i == 3, error);
     }
     for (int i = 0; good && !t->loose && i < 4; i++)

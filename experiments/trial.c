@@ -225,6 +225,7 @@ static bool fastest(const setting *s, const trial *t, int32_t iterations, double
                        .n = t->n,
                        .scene = t->scene,
                        .material = t->material,
+                       .six = t->six,
                        .loose = t->loose,
                        .bond = t->bond,
                        .size = t->size,

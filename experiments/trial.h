@@ -40,6 +40,7 @@ struct trial {
     double speed;               /* of the block's ends; 0: 1, as above */
     double bond;                /* N/m of weak constraints; 0: 1e8 */
     double size;                /* m of a side of the cloth */
+    bool six;                   /* block, bar: six tets a cell in place of five */
     bool loose;                 /* hanging, muscles: without their weak constraints */
     sinew_solver_def solver;
     int32_t frames;

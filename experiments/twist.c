@@ -40,18 +40,13 @@ typedef struct marks {
     int32_t others_fail; /* cells where QN or PD ends above the start */
 } marks;
 
-static const sinew_iteration *last_row(const beam_run *run)
-{
-    return &run->rows[run->row_count - 1];
-}
-
 static void mark_cell(marks *m, int32_t cell, const beam_run *runs)
 {
-    const sinew_iteration *x = last_row(&runs[XPBD]), *q = last_row(&runs[QN]), *start = &runs[XPBD].rows[0];
+    const sinew_iteration *x = run_last(&runs[XPBD]), *q = run_last(&runs[QN]), *start = &runs[XPBD].rows[0];
     m->fails[cell] = !(x->objective < start->objective);
     m->elastic_fails[cell] = !(x->elastic < start->elastic);
     m->inertia[cell] = !(x->inertia <= q->inertia);
-    m->others_fail += !(q->objective < start->objective) || !(last_row(&runs[PD])->objective < start->objective);
+    m->others_fail += !(q->objective < start->objective) || !(run_last(&runs[PD])->objective < start->objective);
 }
 
 static void claim_table(outcome *o, const char *what, const char *const said[GRID_STEPS], const int8_t *found,

@@ -117,7 +117,8 @@ static inline sinew_kernel batch_kernel(batch *b, bool project)
                           .g = b->g,
                           .tangent = b->tangent,
                           .blocks = b->blocks,
-                          .project = project};
+                          .project = project,
+                          .pull = 1};
 }
 
 static inline double batch_value(batch *b)

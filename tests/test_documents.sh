@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Documents say what holds: their pictures and commands agree with tools/gallery.txt, the commands of README.md that take
-# seconds end well, and the program of docs/contact.md compiles and runs. Usage: test_documents.sh BUILD_FOLDER SCRATCH_FOLDER
+# Documents say what holds: their pictures and commands agree with tools/gallery.txt, what docs/papers.md names exists, the
+# commands of README.md that take seconds end well, and the program of docs/contact.md compiles and runs.
+# Usage: test_documents.sh BUILD_FOLDER SCRATCH_FOLDER
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
 scratch=$2
 
 "$source/tools/gallery" --check
+"$source/tools/check-papers" "$build/sinew"
 
 rm -rf "$scratch"
 mkdir -p "$scratch/build"

@@ -481,7 +481,8 @@ static void check_contract(const sinew_energy_ops *ops)
     const uint32_t bits = ops->info.capabilities;
     if (sinew_energy_flaw(ops))
         fail_msg("%s: %s", ops->info.name, sinew_energy_flaw(ops));
-    assert_true(((bits & SINEW_CAN_CONSTRAINT) != 0) == (ops->constrain && ops->constraint_count > 0));
+    assert_true(((bits & SINEW_CAN_CONSTRAINT) != 0) ==
+                ((ops->constrain || ops->whole_row) && ops->constraint_count > 0));
     assert_true(((bits & SINEW_CAN_PROJECT) != 0) == (ops->local_project != NULL));
     assert_true(((bits & SINEW_CAN_PROX) != 0) == (ops->local_prox != NULL));
     assert_true(((bits & SINEW_CAN_VERTEX) != 0) == (ops->visit && ops->vertex && ops->vertex_change));

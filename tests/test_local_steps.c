@@ -33,6 +33,7 @@
 enum {
     WIDTH_MOST = 16,
     VERTEX_MOST = SINEW_STENCIL_MAX,
+    CONSTRAINT_MOST = 6,
     Z_MOST = 9
 };
 
@@ -815,7 +816,7 @@ static void check_projection(sample *s, const projection *how, uint32_t *seed)
     enum {
         SIZE = 4 * VERTEX_MOST * WIDTH_MOST
     };
-    ALIGNED sinew_real xw[SIZE], hand[SIZE], x_old[SIZE], dx[SIZE] = {0}, lambda[3 * WIDTH_MOST] = {0},
+    ALIGNED sinew_real xw[SIZE], hand[SIZE], x_old[SIZE], dx[SIZE] = {0}, lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0},
                                                           share[WIDTH_MOST];
     double multiplier[WIDTH_MOST] = {0};
     const double scale = how->far ? FAR : 1;
@@ -880,7 +881,7 @@ static void constraints_follow_the_formula(void **unused)
 static void check_hard(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, hand[4 * VERTEX_MOST * WIDTH_MOST],
-                                            lambda[3 * WIDTH_MOST] = {0};
+                                            lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
     if (has_parts(s))
         return;
     sinew_constrain_kernel kernel = {.groups = groups_of(s)};
@@ -953,7 +954,7 @@ static void check_split(sample *s, uint32_t *seed)
     if (s->kind != SINEW_ENERGY_NEO_HOOKEAN)
         return;
     for (int hard = 0; hard < 2; hard++) {
-        ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, lambda[3 * WIDTH_MOST] = {0};
+        ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
         double x[WIDTH_MOST][12], w[WIDTH_MOST][4], expected[WIDTH_MOST][2] = {{0}};
         make_constrained(s, seed, xw, false, 1);
         for (int lane = 0; lane < s->W; lane++)
@@ -998,7 +999,7 @@ static void constrain_softly(sample *s, sinew_real *xw, sinew_real *lambda)
 static void check_filler(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, before[4 * VERTEX_MOST * WIDTH_MOST],
-                                            lambda[3 * WIDTH_MOST] = {0};
+                                            lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
     make_constrained(s, seed, xw, false, 1);
     memcpy(before, xw, sizeof before);
     for (int lane = 0; lane < s->W; lane++)
@@ -1011,7 +1012,7 @@ static void check_filler(sample *s, uint32_t *seed)
 static void check_repeated(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real alone[4 * VERTEX_MOST * WIDTH_MOST] = {0}, xw[4 * VERTEX_MOST * WIDTH_MOST],
-                                               lambda[2][3 * WIDTH_MOST] = {0};
+                                               lambda[2][CONSTRAINT_MOST * WIDTH_MOST] = {0};
     make_constrained(s, seed, alone, false, 1);
     memcpy(xw, alone, sizeof xw);
     constrain_softly(s, alone, lambda[0]);
@@ -1034,7 +1035,7 @@ static void check_repeated(sample *s, uint32_t *seed)
 static void check_nothing(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, before[4 * VERTEX_MOST * WIDTH_MOST],
-                                            lambda[3 * WIDTH_MOST] = {0};
+                                            lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
     if (s->n != 4 && s->kind != SINEW_ENERGY_POSITION)
         return;
     make_constrained(s, seed, xw, false, UNDEFINED);

@@ -57,7 +57,7 @@ static grid make_grid(random_cases *r)
     }
     g.column[g.n] = at;
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense, false};
     g.factor = sinew_prefactor_create(&allocator, &kernels, 1, g.n, g.column, g.row, g.value, NULL, NULL);
     assert_non_null(g.factor);
     return g;

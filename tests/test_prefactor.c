@@ -64,7 +64,7 @@ static void free_system(system_t *s)
 static sinew_prefactor *prefactor(const system_t *s, const sinew_lane_variant *lanes, int32_t threads)
 {
     sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const sinew_prefactor_kernels kernels = {lanes->panels, lanes->dense};
+    const sinew_prefactor_kernels kernels = {lanes->panels, lanes->dense, false};
     return sinew_prefactor_create(&allocator, &kernels, threads, s->n, s->column, s->row, s->value, NULL, NULL);
 }
 
@@ -185,7 +185,7 @@ static void test_indefinite(void **state)
     s.value[s.column[5]] = -1;
     sinew_allocator allocator = sinew_allocator_or_system(NULL);
     sinew_error error;
-    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense, false};
     assert_null(sinew_prefactor_create(&allocator, &kernels, 1, s.n, s.column, s.row, s.value, NULL, &error));
     assert_int_equal(error.status, SINEW_ERROR_NUMERIC);
     free_system(&s);
@@ -198,7 +198,7 @@ static void test_refactor(void **state)
     (void)state;
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
     const sinew_lane_variant *lanes = sinew_lanes();
-    const sinew_prefactor_kernels kernels = {lanes->panels, lanes->dense};
+    const sinew_prefactor_kernels kernels = {lanes->panels, lanes->dense, false};
     system_t s = make_system(7);
     sinew_prefactor *again =
         sinew_prefactor_create_kept(&allocator, &kernels, 1, s.n, s.column, s.row, s.value, NULL, NULL);

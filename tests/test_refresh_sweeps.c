@@ -49,8 +49,9 @@ typedef struct twins {
 static void draw_parameter(random_cases *r, sinew_solver_def *def, const char *name, int choices)
 {
     const int32_t p = sinew_solver_parameter(def->kind, name);
+    const int there = p >= 0 ? 1 + (int)sinew_get_solver_info(def->kind)->parameters[p].maximum : 0;
     if (p >= 0)
-        def->parameters[p] = (sinew_real)random_index(r, choices);
+        def->parameters[p] = (sinew_real)random_index(r, there < choices ? there : choices);
 }
 
 static sinew_solver_def draw_sweeping(random_cases *r, bool quasistatic)
@@ -70,6 +71,8 @@ static sinew_solver_def draw_sweeping(random_cases *r, bool quasistatic)
     draw_parameter(r, &def, "hessian", 2);
     draw_parameter(r, &def, "acceleration", 4);
     draw_parameter(r, &def, "coarse", 2);
+    draw_parameter(r, &def, "residual", 2);
+    draw_parameter(r, &def, "safeguard", 2);
     if (def.kind == SINEW_SOLVER_PBD)
         def.parameters[sinew_solver_parameter(def.kind, "stiffness")] = (sinew_real)0.7;
     if (def.kind == SINEW_SOLVER_XPBD) {

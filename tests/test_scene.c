@@ -285,6 +285,12 @@ static const struct wrong {
      ":5: bodies[0].energies[0].motion: ", "unknown key \"motion\"", true},
     /* selections, pins, forces */
     {BODY "\"pins\": [{}]" TAIL, ":5: bodies[0].pins[0]: ", "needs the key \"select\"", true},
+    {BODY "\"pins\": [{\"select\": \"all\", \"directions\": [[1, 0]]}]" TAIL,
+     ":5: bodies[0].pins[0].directions[0]: ", "three numbers each", false},
+    {BODY "\"pins\": [{\"select\": \"all\", \"directions\": [[0, 0, 0]]}]" TAIL,
+     ":5: bodies[0].pins[0]: ", "direction 0 has no length", false},
+    {BODY "\"pins\": [{\"select\": \"all\", \"directions\": [[1, 0, 0, 0]]}]" TAIL,
+     ":5: bodies[0].pins[0].directions[0]: ", "three numbers each", false},
     {BODY "\"pins\": [{\"select\": {\"box\": [[5, 5, 5], [6, 6, 6]]}}]" TAIL, ":5: bodies[0].pins[0].select: ",
      "{\"box\":[[5,5,5],[6,6,6]]} selects none of the 27 vertices; they lie within [0, 0, 0] and [1, 1, 1]", false},
     {BODY "\"pins\": [{\"select\": {\"box\": [[1, 0, 0], [0, 1, 1]]}}]" TAIL,

@@ -9,6 +9,8 @@
 #include "solve/sweep.h"
 #include "world/world.h"
 
+static const sinew_sweep_rule coloured = {.order = SINEW_SWEEP_COLOURED};
+
 /* A block of n^3 particles, each a little out of place, with XPBD by colours. */
 static sinew_world *make_block(int32_t n, sinew_energy_kind kind, int32_t threads)
 {
@@ -67,7 +69,7 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     sinew_world *world = make_block(n, kind, 1);
     sinew_sweep sweep;
     sinew_error error = {0};
-    assert_int_equal(sinew_sweep_create(&sweep, &world->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
+    assert_int_equal(sinew_sweep_create(&sweep, &world->objective, &coloured, &error), SINEW_OK);
     const sinew_sweep_batch *b = &sweep.batches[0];
     const int32_t colours = b->colour_count, levels = b->domains.level_count;
     const int32_t domains = levels > 0 ? b->domains.first[levels] : 1;
@@ -170,7 +172,7 @@ static int32_t check_not_cut(const int32_t (*springs)[2], int32_t count)
     }
     assert_memory_equal(worlds[0]->q, worlds[1]->q, 4 * (size_t)worlds[0]->particle_count * sizeof *worlds[0]->q);
     sinew_sweep sweep;
-    assert_int_equal(sinew_sweep_create(&sweep, &worlds[0]->objective, SINEW_SWEEP_COLOURED, &error), SINEW_OK);
+    assert_int_equal(sinew_sweep_create(&sweep, &worlds[0]->objective, &coloured, &error), SINEW_OK);
     assert_int_equal(sweep.batch_count, 2);
     assert_true(sweep.batches[0].domains.level_count > 0);
     assert_int_equal(sweep.batches[1].domains.level_count, 0);

@@ -295,6 +295,9 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_DIRECTOR, /* director points: kept across their edge, at their distance                     */
     /* loads with a potential */
     SINEW_ENERGY_PRESSURE, /* triangles of a closed surface: -p V, p constant or of a gas */
+    /* vector constraints, and constraints of a whole surface */
+    SINEW_ENERGY_GREEN_STRAIN,    /* tets: st_venant_kirchhoff, six strains with a matrix of compliances */
+    SINEW_ENERGY_ENCLOSED_VOLUME, /* triangles of a closed surface: k/(2 V_0) (V - f V_0)^2, one constraint */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -375,8 +378,8 @@ typedef struct sinew_energy_def {
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
-    bool hard; /* xpbd, xpbd-qs: no compliance, whatever the parameters say, as pbd takes every energy; solvers that
-                  minimise refuse it. Residual and gap are still those of the energy with its parameters */
+    bool hard; /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; others refuse.
+                  Residual and objective stay those of the energy with its parameters, gaps are unknown (hard.h) */
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */
@@ -475,14 +478,20 @@ SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body
 
 /* ---- Pins ---------------------------------------------------------------------------------- */
 
-/* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. */
+/* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. Pins that hold some
+ * directions only, as rails and rollers do, are for solvers that take them (sinew_solver_info.directions); others
+ * refuse them by name. Several such pins may hold one particle, as long as each of their directions adds something. */
 typedef struct sinew_pin_def {
     uint32_t cookie;
-    sinew_body body;            /* whose vertices are numbered; index -1: particle indices of the world */
-    int32_t vertex_count;       /* >= 1 */
-    const int32_t *vertices;    /* [vertex_count]; a particle may be in one pin only */
-    const sinew_real *targets;  /* [3 * vertex_count] m base points; NULL: where the particles are now */
-    const sinew_motion *motion; /* moves the base points; NULL: they stand still */
+    sinew_body body;              /* whose vertices are numbered; index -1: particle indices of the world */
+    int32_t vertex_count;         /* >= 1 */
+    const int32_t *vertices;      /* [vertex_count]; a particle that is held in all directions may be in one pin only */
+    const sinew_real *targets;    /* [3 * vertex_count] m base points; NULL: where the particles are now */
+    const sinew_motion *motion;   /* moves the base points; NULL: they stand still */
+    int32_t direction_count;      /* 1, 2 or 3 directions; not looked at without */
+    const sinew_real *directions; /* [3 * direction_count] fixed in space, of any length, in any frame: along these n
+                                     the particles are where the base points are, n.x = n.t, and free otherwise; their
+                                     velocities along n follow. NULL, the default: held in all directions */
 } sinew_pin_def;
 
 SINEW_API sinew_pin_def sinew_default_pin_def(void);
@@ -510,6 +519,7 @@ typedef struct sinew_solver_info {
     bool static_only;   /* and nothing else: no steps with inertia */
     bool explicit_step; /* it takes the forces that a step begins with and minimises nothing: no gap, and
                            SINEW_STEP_EXPLICIT in place of a verdict */
+    bool directions;    /* takes pins that hold some directions only */
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);

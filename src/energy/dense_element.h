@@ -114,18 +114,23 @@ KERNEL_INLINE void dense_product(const sinew_kernel *kernel, int n)
     }
 }
 
+/* The lower triangle H of one group as blocks. */
+KERNEL_INLINE void dense_blocks(const lane *H, int n, sinew_real *blocks)
+{
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b <= a; b++)
+            for (int k = 0; k < 9; k++) {
+                const int i = 3 * a + k / 3, j = 3 * b + k % 3;
+                lane_store(blocks + (block_index(a, b) * 9 + k) * LANES, H[i >= j ? dense_at(i, j) : dense_at(j, i)]);
+            }
+}
+
 KERNEL_INLINE void dense_hessian(const sinew_kernel *kernel, int n)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *H = group_tangent(kernel, group, DENSE_COUNT(n));
-        sinew_real *blocks = group_blocks(kernel, group, n * (n + 1) / 2);
-        for (int a = 0; a < n; a++)
-            for (int b = 0; b <= a; b++)
-                for (int k = 0; k < 9; k++) {
-                    const int i = 3 * a + k / 3, j = 3 * b + k % 3;
-                    lane_store(blocks + (block_index(a, b) * 9 + k) * LANES,
-                               lane_load(H + (i >= j ? dense_at(i, j) : dense_at(j, i)) * LANES));
-                }
+        lane H[DENSE_COUNT(DENSE_VERTICES)];
+        load_lanes(group_tangent(kernel, group, DENSE_COUNT(n)), DENSE_COUNT(n), H);
+        dense_blocks(H, n, group_blocks(kernel, group, n * (n + 1) / 2));
     }
 }
 

@@ -20,6 +20,7 @@
 #define SINEW_EDGE_H
 
 #include "energy/constrain.h"
+#include "energy/curvature.h"
 #include "energy/reduced_rows.h"
 #include "energy/visit.h"
 
@@ -385,6 +386,26 @@ KERNEL_INLINE void edge_jacobian(const sinew_jacobian_kernel *kernel, int data_c
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 2), 2, &c);
         const lane l = edge_length_of(&c, &r);
         edge_jacobian_at(kernel, group, 2, group_data(&kernel->groups, group, data_count), limited, l, r, &c);
+    }
+}
+
+/* Its second derivatives, z of length l the span of n vertices with the coefficients c. */
+KERNEL_INLINE void edge_curvature_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
+                                     bool limited, lane l, const lane z[3], const lane *c)
+{
+    lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data));
+    if (limited)
+        lambda = lane_select(edge_is_free(data, l), lane_set(0), lambda);
+    curvature_of_length(kernel, group, n, lambda, edge_target(data, limited, l), z, c);
+}
+
+KERNEL_INLINE void edge_curvature(const sinew_jacobian_kernel *kernel, int data_count, bool limited)
+{
+    const lane ends[2] = {lane_set(-1), lane_set(1)};
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        lane d[3];
+        const lane l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), d);
+        edge_curvature_at(kernel, group, 2, group_data(&kernel->groups, group, data_count), limited, l, d, ends);
     }
 }
 

@@ -52,6 +52,11 @@ static void jacobian(const sinew_jacobian_kernel *kernel)
     edge_jacobian(kernel, DATA_COUNT, EDGE_LIMITED);
 }
 
+static void rows_curvature(const sinew_jacobian_kernel *kernel)
+{
+    edge_curvature(kernel, DATA_COUNT, EDGE_LIMITED);
+}
+
 static void visit_of(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     edge_visit(data, DATA_COUNT, particles, node, out, others);
@@ -85,8 +90,8 @@ static void vertex_change(const sinew_vertex_kernel *kernel)
     .data_count = DATA_COUNT, .tangent_count = EDGE_TANGENT_COUNT, .target_slot = -1, .value = value,                  \
     .gradient = gradient, .linearise = linearise, .product = edge_product, .hessian = edge_hessian, .row_count = 1,    \
     .reduce = edge_reduce, .stiffness = stiffness, .local_project = local_project, .local_prox = local_prox,           \
-    .constraint_count = 1, .constrain = constrain, .jacobian = jacobian, .other_count = 1,                             \
-    .visit_data_count = DATA_COUNT, .visit = visit_of, .vertex = vertex, .vertex_change = vertex_change,               \
-    .vertex_bounds = SINEW_BOUND_CHEAP
+    .constraint_count = 1, .constrain = constrain, .jacobian = jacobian, .curvature = rows_curvature,                  \
+    .other_count = 1, .visit_data_count = DATA_COUNT, .visit = visit_of, .vertex = vertex,                             \
+    .vertex_change = vertex_change, .vertex_bounds = SINEW_BOUND_CHEAP
 
 #endif

@@ -57,6 +57,7 @@ typedef struct sinew_kernel {
     sinew_real *blocks;  /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                             (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
     bool project;        /* linearise: to a positive semi-definite matrix, no smaller than the exact one; else exact */
+    sinew_real pull;     /* energies with whole_row: factor of value, gradient and tangent; others do not look at it */
 } sinew_kernel;
 
 /* Reduced coordinates z = D x on the groups of one chunk (reduce, stiffness, local_project, local_prox). */
@@ -136,7 +137,8 @@ enum {
     SINEW_FORM_SPLIT,          /* neo-Hookean: deviatoric and hydrostatic apart, thesis (4.34), (4.35); else as root */
     SINEW_FORM_INCOMPRESSIBLE, /* split, with det F = 1 as a hard constraint */
     SINEW_FORM_ENERGY,         /* C = psi itself, thesis 4.1.4 (PBD only) */
-    SINEW_FORM_COMBINED /* neo-Hookean: root of psi and a constant, a sum of squares, thesis (4.32); else as root */
+    SINEW_FORM_COMBINED, /* neo-Hookean: root of psi and a constant, a sum of squares, thesis (4.32); else as root */
+    SINEW_FORM_COUNT
 };
 
 /* One element as `prepare` sees it: scalar code, run once. */
@@ -183,6 +185,13 @@ typedef struct sinew_energy_ops {
                             is kept; solvers with such matrices iterate (solve/beside.h) */
     bool load;           /* psi is the potential of a load on all elements together: not zero at rest, without a lower
                             bound, and the same after a rigid motion as a sum only */
+    bool whole_row;      /* all elements of one record are one constraint, C = sum of their C, with one multiplier and
+                            the compliance alpha = 1 / data[0] that all have: psi = C^2 / (2 alpha) is no sum over
+                            elements. `jacobian` gives each element's share of C and of its gradient; systems make one
+                            row of the sum. value, gradient and linearise are those of pull C / alpha: with pull = C
+                            they give psi's gradient, and its Hessian but for grad C grad C^T / alpha
+                            (objective/whole_rows.h).      `constrain` is NULL: sweeps project the row at once (solve/sweep_row.c)
+                          */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 
     /* Required. */

@@ -12,6 +12,7 @@
  * projected derivatives clamp the conditions one by one. At |u| = 0 the direction is undefined: the gradient is zero
  * there, and lengths count as no less than LENGTH_BOUND in second derivatives.
  */
+#include "energy/curvature.h"
 #include "energy/directional.h"
 
 enum {
@@ -177,6 +178,60 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
+/* What the second derivatives are made of: K of u and of v, the factor of the block [0 1; 1 0] that shear has between
+ * them, and the factor of the square of its gradient, which psi has. */
+typedef struct weave_second {
+    lane K[2][6], mixed, square;
+} weave_second;
+
+KERNEL_INLINE void weave_factors(const sinew_jacobian_kernel *kernel, int32_t group, const sinew_real *data,
+                                 const lane F[6], weave_second *s)
+{
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    const lane zero = lane_set(0), one = lane_set(1), weight = lane_load(data);
+    lane l[2], product, lambda[CONSTRAINT_COUNT];
+    measures(F, l, &product);
+    for (int i = 0; i < CONSTRAINT_COUNT; i++) {
+        const lane modulus = i > 0 ? lane_load(data + (DATA_WEFT + i - 1) * LANES) : one;
+        lambda[i] = whole ? modulus * curvature_factor(kernel, group, 0, CONSTRAINT_COUNT, weight)
+                          : curvature_factor(kernel, group, i, CONSTRAINT_COUNT, weight * modulus);
+    }
+    for (int i = 0; i < 2; i++) {
+        const lane column[3] = {F[i], F[2 + i], F[4 + i]};
+        for (int k = 0; k < 6; k++)
+            s->K[i][k] = zero;
+        curvature_length(lambda[i], whole, l[i], one, column, s->K[i]);
+    }
+    s->mixed = whole ? lambda[2] * product : lambda[2];
+    s->square = whole ? lambda[2] : zero;
+}
+
+/* block (a, b) = c_a c_b K_u + d_a d_b K_v + (c_a d_b + d_a c_b) mixed 1 + square g_a g_b^T, g_a = c_a v + d_a u, with
+ * u = sum c_a x_a and v = sum d_a x_a */
+static void weave_curvature(const sinew_jacobian_kernel *kernel)
+{
+    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        sinew_real *blocks = curvature_blocks(kernel, group, 3);
+        weave_second s;
+        lane B[4], F[6], g[9];
+        triangle_deformation(kernel->x, group_vertex(&kernel->groups, group, 3), data, B, F);
+        weave_factors(kernel, group, data, F, &s);
+        const lane c[3] = {-(B[0] + B[2]), B[0], B[2]}, d[3] = {-(B[1] + B[3]), B[1], B[3]};
+        for (int i = 0; i < 9; i++)
+            g[i] = c[i / 3] * F[2 * (i % 3) + 1] + d[i / 3] * F[2 * (i % 3)];
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b <= a; b++)
+                for (int i = 0; i < 9; i++) {
+                    const lane turn = i % 4 == 0 ? (c[a] * d[b] + d[a] * c[b]) * s.mixed : lane_set(0);
+                    lane_store(blocks + (block_index(a, b) * 9 + i) * LANES,
+                               c[a] * c[b] * s.K[0][entry[i]] + d[a] * d[b] * s.K[1][entry[i]] + turn +
+                                   s.square * g[3 * a + i / 3] * g[3 * b + i % 3]);
+                }
+    }
+}
+
 const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_baraff_witkin) = {
     .info = {.name = "baraff_witkin",
              .summary = "k_u/2 (|u| - 1)^2 + k_v/2 (|v| - 1)^2 + k_s/2 (u.v)^2 per area, u and v warp and weft",
@@ -187,4 +242,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_baraff_witkin) = {
     .constraint_count = CONSTRAINT_COUNT,
     .constrain = weave_constrain,
     .jacobian = weave_jacobian,
+    .curvature = weave_curvature,
 };

@@ -263,6 +263,16 @@ static void fibre_strain_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
+static void fibre_strain_curvature(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        lane m[4], z[3];
+        const lane l = fibre_span(&kernel->groups, group, kernel->x, m + 1, z);
+        m[0] = -(m[1] + m[2] + m[3]);
+        edge_curvature_at(kernel, group, 4, group_data(&kernel->groups, group, DATA_COUNT), true, l, z, m);
+    }
+}
+
 /* ---- Visits ---------------------------------------------------------------------------------- */
 
 static void fibre_strain_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
@@ -357,6 +367,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_fibre_strain) = {
     .constraint_count = 1,
     .constrain = fibre_strain_constrain,
     .jacobian = fibre_strain_jacobian,
+    .curvature = fibre_strain_curvature,
     .other_count = 3,
     .visit_data_count = VISIT_COUNT,
     .visit = fibre_strain_visit,

@@ -13,6 +13,7 @@
  * coordinates, which give qn a constant matrix, it is the quadratic of energy_isometric.c.
  */
 #include "energy/constrain.h"
+#include "energy/curvature.h"
 #include "energy/hinge_shape.h"
 #include "energy/plate.h"
 #include "energy/visit.h"
@@ -100,25 +101,31 @@ KERNEL_INLINE lane hinge_first(const lane *x, const sinew_real *data, lane *g)
     return (sinew_real)0.5 * d * d;
 }
 
-/* (theta - theta_0) d^2 theta + d theta d theta^T, block by block */
-KERNEL_INLINE void hinge_second(const lane *x, const sinew_real *data, lane *H)
+/* scale d^2 theta + square d theta d theta^T, block by block */
+KERNEL_INLINE void hinge_curves(const hinge_now *now, lane scale, lane square, lane *H)
 {
-    hinge_now s;
-    const lane d = bend(x, data, &s);
     lane g[12];
     for (int a = 0; a < 4; a++)
-        hinge_slope(&s, a, g + 3 * a);
+        hinge_slope(now, a, g + 3 * a);
     for (int a = 0; a < 4; a++)
         for (int b = 0; b <= a; b++) {
             lane K[9];
             for (int i = 0; i < 9; i++)
                 K[i] = lane_set(0);
             for (int wing = 0; wing < 2; wing++)
-                hinge_curve(&s, wing, a, b, K);
+                hinge_curve(now, wing, a, b, K);
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < (a == b ? i + 1 : 3); j++)
-                    H[dense_at(3 * a + i, 3 * b + j)] = d * K[3 * i + j] + g[3 * a + i] * g[3 * b + j];
+                    H[dense_at(3 * a + i, 3 * b + j)] = scale * K[3 * i + j] + square * g[3 * a + i] * g[3 * b + j];
         }
+}
+
+/* (theta - theta_0) d^2 theta + d theta d theta^T */
+KERNEL_INLINE void hinge_second(const lane *x, const sinew_real *data, lane *H)
+{
+    hinge_now s;
+    const lane d = bend(x, data, &s);
+    hinge_curves(&s, d, lane_set(1), H);
 }
 
 static double hinge_value(const sinew_kernel *kernel)
@@ -189,6 +196,21 @@ static void hinge_constrain(const sinew_constrain_kernel *kernel)
 static void hinge_jacobian(const sinew_jacobian_kernel *kernel)
 {
     single_jacobian(kernel, DATA_COUNT, 4, angle_of);
+}
+
+static void hinge_curvature(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data)), zero = lane_set(0);
+        const bool whole = kernel->form == SINEW_FORM_ENERGY;
+        hinge_now s;
+        lane x[12], H[DENSE_COUNT(4)];
+        dense_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, x);
+        const lane d = bend(x, data, &s);
+        hinge_curves(&s, whole ? lambda * d : lambda, whole ? lambda : zero, H);
+        dense_blocks(H, 4, curvature_blocks(kernel, group, 4));
+    }
 }
 
 /* ---- One vertex -------------------------------------------------------------------------------- */
@@ -312,6 +334,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_hinge) = {
     .constraint_count = 1,
     .constrain = hinge_constrain,
     .jacobian = hinge_jacobian,
+    .curvature = hinge_curvature,
     .other_count = 3,
     .visit_data_count = VISIT_DATA_COUNT,
     .visit = hinge_visit,

@@ -13,6 +13,7 @@
  * less energy than at rest, and one that gets there stays.
  */
 #include "energy/constrain_tet.h"
+#include "energy/curvature_tet.h"
 #include "energy/lame.h"
 #include "energy/neo_hookean.h"
 #include "energy/reduced.h"
@@ -104,9 +105,29 @@ KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material,
     return neo_hookean_near_rest(F, lane_load(material), plain);
 }
 
+/* C = J - 1: what is left of (4.32) as l grows without bound and alpha with it goes to zero, thesis (4.33). */
+static void neo_hookean_constrain_volume(const sinew_constrain_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
+        constrained c;
+        lane lower[6], F[9], P[9];
+        constrain_gather(kernel->xw, vertex, 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane growth = cofactor3(F, P) - 1;
+        constrain_gradient(P, lower, &c);
+        constrain_apply(kernel, group, vertex, 4, growth, lane_set(1), lane_load(data), true,
+                        group_lambda(kernel, group, CONSTRAINT_COUNT), &c);
+    }
+}
+
 static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)
 {
-    if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
+    if (kernel->form == SINEW_FORM_COMBINED && !(kernel->compliance > 0))
+        neo_hookean_constrain_volume(kernel);
+    else if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
         neo_hookean_constrain_split(kernel);
     else if (kernel->form == SINEW_FORM_COMBINED)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
@@ -136,14 +157,79 @@ static void neo_hookean_jacobian_split(const sinew_jacobian_kernel *kernel)
     }
 }
 
+static void neo_hookean_jacobian_volume(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        constrained c;
+        lane lower[6], F[9], P[9];
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane growth = cofactor3(F, P) - 1;
+        constrain_gradient(P, lower, &c);
+        for (int i = 0; i < CONSTRAINT_COUNT; i++)
+            jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 4, growth, lane_set(1),
+                           i == 0 ? lane_load(data) : lane_set(0), true, &c);
+    }
+}
+
 static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
+    if (kernel->form == SINEW_FORM_COMBINED && kernel->hard)
+        neo_hookean_jacobian_volume(kernel);
+    else if (kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE)
         neo_hookean_jacobian_split(kernel);
     else if (kernel->form == SINEW_FORM_COMBINED)
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
     else
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
+}
+
+/* C = |F| and C = J: second derivatives of the two. */
+KERNEL_INLINE void curves_split(const lane F[9], const lane lambda[CONSTRAINT_COUNT], tet_second *s)
+{
+    const lane inverse = 1 / lane_max(lane_sqrt(norm3(F)), lane_set(LANE_EPSILON));
+    s->norm = lambda[0] * inverse;
+    s->volume = lambda[1];
+    s->rise = -(lambda[0] * inverse) * (inverse * inverse);
+    memcpy(s->P, F, sizeof s->P);
+}
+
+/* psi = |F|^2/2 + (r (J - 1) - 1) (J - 1) - ..., and its root: (d2psi - P P^T / C^2) / C */
+KERNEL_INLINE void curves_joined(const lane F[9], const sinew_real *material, bool whole, lane shift, lane lambda,
+                                 tet_second *s)
+{
+    const lane ratio = lane_load(material), zero = lane_set(0), one = lane_set(1);
+    lane cofactor[9];
+    const lane psi = stress_near_rest(F, material, s->P), tiny = lane_set(LANE_EPSILON * LANE_EPSILON);
+    const lane root = lane_max(lane_sqrt(lane_max(2 * (psi + shift), zero)), tiny), scale = whole ? one : 1 / root;
+    s->norm = lambda * scale;
+    s->volume = lambda * scale * (ratio * (cofactor3(F, cofactor) - 1) - 1);
+    s->swell = lambda * scale * ratio;
+    s->rise = whole ? zero : -lambda * scale * (scale * scale);
+}
+
+static void neo_hookean_curvature(const sinew_jacobian_kernel *kernel)
+{
+    const bool split = kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE;
+    const bool shifted = kernel->form == SINEW_FORM_COMBINED && !kernel->hard;
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT),
+                         *material = data + TET_MATERIAL * LANES;
+        const lane zero = lane_set(0), weight = lane_load(data),
+                   lambda[CONSTRAINT_COUNT] = {curvature_factor(kernel, group, 0, CONSTRAINT_COUNT, weight),
+                                               curvature_factor(kernel, group, 1, CONSTRAINT_COUNT, weight)};
+        tet_second s = {.norm = zero, .volume = zero, .swell = zero, .rise = zero};
+        lane lower[6], F[9];
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
+        if (split)
+            curves_split(F, lambda, &s);
+        else
+            curves_joined(F, material, kernel->form == SINEW_FORM_ENERGY, shifted ? neo_hookean_offset(material) : zero,
+                          lambda[0], &s);
+        tet_curvature_write(kernel, group, F, lower, &s);
+    }
 }
 
 static void neo_hookean_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
@@ -195,6 +281,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .constraint_count = CONSTRAINT_COUNT,
     .constrain = neo_hookean_constrain,
     .jacobian = neo_hookean_jacobian,
+    .curvature = neo_hookean_curvature,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = neo_hookean_visit,
     .vertex_change = neo_hookean_vertex_change,

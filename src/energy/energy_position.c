@@ -8,6 +8,7 @@
  * load f leaves the vertex |f|/k away. Where a vertex must be on its target, pin it.
  */
 #include "energy/constrain.h"
+#include "energy/curvature.h"
 #include "energy/reduced_rows.h"
 #include "energy/visit.h"
 
@@ -176,6 +177,21 @@ static void position_jacobian(const sinew_jacobian_kernel *kernel)
     single_jacobian(kernel, DATA_COUNT, 1, distance_of);
 }
 
+static void position_curvature(const sinew_jacobian_kernel *kernel)
+{
+    const lane one = lane_set(1);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        lane d[3], t[3];
+        lane_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
+        load_target(data, t);
+        for (int i = 0; i < 3; i++)
+            d[i] -= t[i];
+        curvature_of_length(kernel, group, 1, curvature_factor(kernel, group, 0, 1, lane_load(data)), lane_set(0), d,
+                            &one);
+    }
+}
+
 static void position_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     (void)particles;
@@ -243,6 +259,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .constraint_count = 1,
     .constrain = position_constrain,
     .jacobian = position_jacobian,
+    .curvature = position_curvature,
     .other_count = 0,
     .visit_data_count = DATA_COUNT,
     .visit = position_visit,

@@ -15,10 +15,9 @@
  */
 #include <math.h>
 
-#include "base/base.h"
-#include "energy/dense_element.h"
+#include "energy/closed_surface.h"
+#include "energy/corner_volume.h"
 #include "energy/visit.h"
-#include "mesh/facets.h"
 
 enum {
     DATA_WEIGHT, /* |p| */
@@ -72,118 +71,25 @@ static const char *pressure_prepare(const sinew_element *element, sinew_real *da
 
 /* ---- The whole surface ------------------------------------------------------------------------ */
 
-/* Six times the volume under one triangle, from c. */
-static double six_volumes(const sinew_real *points, const int32_t *corner, const double c[3])
-{
-    double x[3][3];
-    for (int a = 0; a < 3; a++)
-        for (int i = 0; i < 3; i++)
-            x[a][i] = (double)points[4 * (size_t)corner[a] + (size_t)i] - c[i];
-    return x[0][0] * (x[1][1] * x[2][2] - x[1][2] * x[2][1]) + x[0][1] * (x[1][2] * x[2][0] - x[1][0] * x[2][2]) +
-           x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0]);
-}
-
-/* The volume inside; centre: the mean of the corners. */
-static double volume_of(const sinew_whole *whole, const sinew_real *points, double centre[3])
-{
-    double sum = 0;
-    const size_t corners = 3 * (size_t)whole->count;
-    for (int c = 0; c < 3; c++) {
-        centre[c] = 0;
-        for (size_t i = 0; i < corners; i++)
-            centre[c] += (double)points[4 * (size_t)whole->particles[i] + (size_t)c] / (double)corners;
-    }
-    for (int32_t t = 0; t < whole->count; t++)
-        sum += six_volumes(points, whole->particles + 3 * (size_t)t, centre);
-    return sum / 6;
-}
-
-/* The greatest distance along an axis from the centre. */
-static double reach_of(const sinew_whole *whole, const sinew_real *points, const double centre[3])
-{
-    double most = 0;
-    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
-        for (size_t c = 0; c < 3; c++)
-            most = fmax(most, fabs((double)points[4 * (size_t)whole->particles[i] + c] - centre[c]));
-    return most;
-}
-
-typedef struct edge_count {
-    const int32_t *triangles;
-    int32_t open, turned, crowded; /* edges of one triangle; of two that go the same way along it; of more */
-} edge_count;
-
-/* Whether a triangle goes from the lower to the higher vertex of its edge opposite to a corner. */
-static bool goes_up(const int32_t *triangles, int64_t use)
-{
-    const int32_t *t = triangles + use / 3 * 3;
-    return t[(use + 1) % 3] < t[(use + 2) % 3];
-}
-
-static void count_edge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
-{
-    (void)vertices;
-    edge_count *edges = context;
-    edges->open += use_count == 1;
-    edges->crowded += use_count > 2;
-    edges->turned += use_count == 2 && goes_up(edges->triangles, (int64_t)uses[0].minor) ==
-                                           goes_up(edges->triangles, (int64_t)uses[1].minor);
-}
-
-static sinew_status check_closed(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error)
-{
-    const sinew_elements elements = {whole->particles, whole->count, 3};
-    edge_count edges = {.triangles = whole->particles};
-    int32_t highest = 0;
-    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
-        highest = whole->particles[i] > highest ? whole->particles[i] : highest;
-    const sinew_status status = sinew_visit_facets(allocator, highest + 1, &elements, count_edge, &edges, error);
-    if (status != SINEW_OK)
-        return status;
-    if (edges.open > 0 || edges.crowded > 0)
-        return sinew_fail(error, SINEW_ERROR_DATA,
-                          "pressure: the surface is not closed: %d edges have one triangle and %d more than two; close "
-                          "it (sinew mesh fix), or use the load traction, which needs no inside",
-                          edges.open, edges.crowded);
-    if (edges.turned > 0)
-        return sinew_fail(error, SINEW_ERROR_DATA,
-                          "pressure: at %d edges the two triangles do not face the same side; turn them (sinew mesh "
-                          "fix)",
-                          edges.turned);
-    return SINEW_OK;
-}
-
 static sinew_status pressure_check_whole(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error)
 {
-    double centre[3];
-    if (whole->by_element)
-        return sinew_fail(error, SINEW_ERROR_DATA,
-                          "pressure: its parameters hold for the whole surface, not by element");
-    const sinew_status status = check_closed(whole, allocator, error);
-    if (status != SINEW_OK)
-        return status;
-    const double volume = volume_of(whole, whole->rest, centre), reach = reach_of(whole, whole->rest, centre);
-    const bool flat = fabs(volume) <= 64 * (double)LANE_EPSILON * reach * reach * reach;
-    if (flat && whole->parameters[PRESSURE_GAS] > 0)
+    double volume;
+    const sinew_status status =
+        closed_check(whole, "pressure", ", or use the load traction, which needs no inside", &volume, allocator, error);
+    if (status == SINEW_OK && volume == 0 && whole->parameters[PRESSURE_GAS] > 0)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "pressure: the surface is flat at rest, so that a gas has no volume there; use gas constant, "
                           "or a rest shape that holds some");
-    if (!flat && volume < 0)
-        return sinew_fail(
-            error, SINEW_ERROR_DATA,
-            "pressure: the surface holds %g m3 at rest: its triangles face inwards; turn them (sinew mesh "
-            "fix)",
-            volume);
-    return SINEW_OK;
+    return status;
 }
 
 static void pressure_share(const sinew_whole *whole, sinew_real *shared)
 {
     const sinew_real *given = whole->parameters;
     double centre[3], unused[3], p = (double)given[PRESSURE_GAUGE];
-    const double volume = volume_of(whole, whole->q, centre);
+    const double volume = closed_volume(whole, whole->q, centre);
     if (given[PRESSURE_GAS] > 0) {
-        const double rest = volume_of(whole, whole->rest, unused), outside = (double)given[PRESSURE_AMBIENT];
+        const double rest = closed_volume(whole, whole->rest, unused), outside = (double)given[PRESSURE_AMBIENT];
         p = (outside + p) * pow(rest / fmax(volume, 1e-3 * rest), (double)given[PRESSURE_EXPONENT]) - outside;
     }
     shared[DATA_WEIGHT] = (sinew_real)fabs(p);
@@ -193,13 +99,6 @@ static void pressure_share(const sinew_whole *whole, sinew_real *shared)
 }
 
 /* ---- Elements --------------------------------------------------------------------------------- */
-
-/* out = s a x b */
-KERNEL_INLINE void cross(lane s, const lane a[3], const lane b[3], lane out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = s * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
-}
 
 /* -sign / 6, and the corners from c on. */
 KERNEL_INLINE lane from_centre(const lane *x, const sinew_real *data, lane r[9])
@@ -211,33 +110,16 @@ KERNEL_INLINE lane from_centre(const lane *x, const sinew_real *data, lane r[9])
 
 KERNEL_INLINE lane pressure_first(const lane *x, const sinew_real *data, lane *g)
 {
-    lane r[9], up[3];
+    lane r[9];
     const lane s = from_centre(x, data, r);
-    cross(s, r + 3, r + 6, up);
-    const lane psi = dot3(up, r);
-    if (g)
-        for (int a = 0; a < 3; a++)
-            cross(s, r + 3 * ((a + 1) % 3), r + 3 * ((a + 2) % 3), g + 3 * a);
-    return psi;
+    return corner_volume(s, r, g);
 }
 
-/* d2 psi / dx_a dx_b = -s [x_c]x for (a, b, c) in cyclic order: psi = s x_a . (x_b x x_c). */
 KERNEL_INLINE void pressure_second(const lane *x, const sinew_real *data, lane *H)
 {
     lane r[9];
     const lane s = from_centre(x, data, r);
-    for (int i = 0; i < DENSE_COUNT(3); i++)
-        H[i] = lane_set(0);
-    for (int a = 0; a < 3; a++) {
-        const int b = (a + 1) % 3, c = (a + 2) % 3;
-        for (int i = 0; i < 3; i++) {
-            /* psi = s x_a . (x_b x x_c): the entry of x_a[i] and x_b[j] is s eps_ijk x_c[k] */
-            const int j = (i + 1) % 3, k = (i + 2) % 3;
-            const int row = 3 * a + i, up = 3 * b + j, down = 3 * b + k;
-            H[row > up ? dense_at(row, up) : dense_at(up, row)] = s * r[3 * c + k];
-            H[row > down ? dense_at(row, down) : dense_at(down, row)] = -s * r[3 * c + j];
-        }
-    }
+    corner_volume_second(s, r, H);
 }
 
 static double pressure_value(const sinew_kernel *kernel)
@@ -300,7 +182,7 @@ KERNEL_INLINE void corner_force(const visit *v, lane g[3])
         for (int i = 0; i < 3; i++)
             r[a][i] -= lane_load(v->data + (DATA_CENTRE + i) * LANES);
     }
-    cross(lane_load(v->data + DATA_SIGN * LANES) * (sinew_real)(-1.0 / 6), r[0], r[1], g);
+    corner_cross(lane_load(v->data + DATA_SIGN * LANES) * (sinew_real)(-1.0 / 6), r[0], r[1], g);
 }
 
 KERNEL_INLINE void pressure_add(const visit *v, bool exact, visit_sum *sum)

@@ -44,7 +44,10 @@
     X(SINEW_ENERGY_ROD, rod)                                                                                           \
     X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */                                                                                                        \
-    X(SINEW_ENERGY_PRESSURE, pressure)
+    X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
+    /* vector constraints, and those of a whole surface */                                                             \
+    X(SINEW_ENERGY_GREEN_STRAIN, green_strain)                                                                         \
+    X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

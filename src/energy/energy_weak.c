@@ -11,6 +11,7 @@
  * or whose kn = kt. For PD it is a distance to the origin when kn = kt, else bounded by one with k = max(kn, kt).
  */
 #include "energy/constrain.h"
+#include "energy/curvature.h"
 #include "energy/reduced_rows.h"
 #include "energy/visit.h"
 
@@ -258,6 +259,31 @@ static void weak_jacobian(const sinew_jacobian_kernel *kernel)
     single_jacobian(kernel, DATA_COUNT, 8, length_of);
 }
 
+/* K = (A - f f^T / C^2) / C with A = K / k and f = A z, by z = sum w_a x_a; A alone where C is psi. */
+static void weak_curvature(const sinew_jacobian_kernel *kernel)
+{
+    const lane zero = lane_set(0), tiny = lane_set(LANE_ROOT_TINY);
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const lane k = lane_load(data + DATA_K_MOST * LANES), divisor = lane_max(k, lane_set(LANE_TINY));
+        const lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data) * k);
+        lane w[8], A[6], z[3], f[3];
+        load_lanes(data + DATA_WEIGHTS * LANES, 8, w);
+        load_lanes(data + DATA_K * LANES, 6, A);
+        separation(kernel->x, group_vertex(&kernel->groups, group, 8), data + DATA_WEIGHTS * LANES, z);
+        pull(data + DATA_K * LANES, z, f);
+        const lane C = lane_sqrt(lane_max(dot3(z, f) / divisor, zero));
+        const lane inverse = lane_select(lane_lt(tiny, C), 1 / lane_max(C, tiny), zero);
+        for (int i = 0; i < 3; i++)
+            f[i] *= inverse / divisor;
+        for (int i = 0; i < 6; i++)
+            A[i] *= (whole ? lambda : lambda * inverse) / divisor;
+        block_add(A, zero, whole ? zero : -lambda * inverse, f);
+        curvature_write(kernel, group, 8, w, A);
+    }
+}
+
 /* A pair may name a vertex more than once: its weight is the sum, and its other places have none. */
 static void weak_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
@@ -354,6 +380,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .constraint_count = 1,
     .constrain = weak_constrain,
     .jacobian = weak_jacobian,
+    .curvature = weak_curvature,
     .other_count = 7,
     .visit_data_count = VISIT_DATA_COUNT,
     .visit = weak_visit,

@@ -75,7 +75,7 @@ uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops)
 {
     const bool constraints = ops->constraint_count > 0;
     uint32_t bits = 0;
-    if (ops->constrain && constraints)
+    if ((ops->constrain || (ops->whole_row && ops->jacobian)) && constraints)
         bits |= SINEW_CAN_CONSTRAINT;
     if (ops->local_project)
         bits |= SINEW_CAN_PROJECT;
@@ -95,6 +95,8 @@ static const char *find_half(const sinew_energy_ops *ops)
 {
     if ((ops->constraint_count > 0) != (ops->constrain || ops->jacobian))
         return "constraint_count does not match constrain and jacobian";
+    if (ops->curvature && !ops->jacobian)
+        return "curvature needs jacobian";
     if ((ops->row_count > 0) != (ops->reduce != NULL) || !ops->reduce != !ops->stiffness)
         return "row_count, reduce and stiffness go together";
     if ((ops->local_project || ops->local_prox) && !ops->reduce)

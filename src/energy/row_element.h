@@ -17,6 +17,7 @@
 #define SINEW_ROW_ELEMENT_H
 
 #include "energy/constrain.h"
+#include "energy/curvature.h"
 #include "energy/reduced_rows.h"
 #include "energy/visit.h"
 
@@ -253,6 +254,18 @@ static void row_jacobian(const sinew_jacobian_kernel *kernel)
     single_jacobian(kernel, ROW_DATA_COUNT, VERTEX_COUNT, row_constraint);
 }
 
+static void row_curvature(const sinew_jacobian_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
+        const lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data));
+        lane z[3], c[VERTEX_COUNT];
+        row_gather(kernel->x, group_vertex(&kernel->groups, group, VERTEX_COUNT), data + ROW_FIRST * LANES, z);
+        load_lanes(data + ROW_FIRST * LANES, VERTEX_COUNT, c);
+        curvature_of_length(kernel, group, VERTEX_COUNT, lambda, lane_load(data + ROW_LENGTH * LANES), z, c);
+    }
+}
+
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
 /* data of a visit: k, L, the node's coefficient, those of the others. Places that repeat the node count as it. */
@@ -333,7 +346,7 @@ static void row_vertex_change(const sinew_vertex_kernel *kernel)
     .gradient = row_gradient, .linearise = row_linearise, .product = row_product, .hessian = row_hessian,              \
     .row_count = 1, .reduce = row_reduce, .stiffness = row_stiffness, .local_project = row_local_project,              \
     .local_prox = row_local_prox, .constraint_count = 1, .constrain = row_constrain, .jacobian = row_jacobian,         \
-    .other_count = VERTEX_COUNT - 1, .visit_data_count = ROW_VISIT_COUNT, .visit = row_visit, .vertex = row_vertex,    \
-    .vertex_change = row_vertex_change, .vertex_bounds = SINEW_BOUND_CHEAP
+    .curvature = row_curvature, .other_count = VERTEX_COUNT - 1, .visit_data_count = ROW_VISIT_COUNT,                  \
+    .visit = row_visit, .vertex = row_vertex, .vertex_change = row_vertex_change, .vertex_bounds = SINEW_BOUND_CHEAP
 
 #endif

@@ -215,12 +215,33 @@ static bool read_velocities(sinew_reader *reader, const sinew_node *initial, sin
 
 /* ---- Pins and forces ------------------------------------------------------------------------ */
 
+/* Rows of three numbers each, at most three of them; *count is how many. */
+static bool read_directions(const sinew_reader *reader, const sinew_node *rows, sinew_real directions[9],
+                            int32_t *count)
+{
+    *count = 0;
+    for (const sinew_node *row = rows ? rows->child : NULL; row; row = row->next) {
+        if (*count == 3 || sinew_node_count(row) != 3)
+            return sinew_tree_fail(&reader->tree, row, "one to three directions of three numbers each are expected");
+        int32_t at = 3 * *count;
+        for (const sinew_node *entry = row->child; entry; entry = entry->next)
+            directions[at++] = (sinew_real)sinew_node_number(entry);
+        (*count)++;
+    }
+    return true;
+}
+
 static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body body)
 {
     const sinew_selectable points = sinew_body_points(reader->scene->world, body);
     const sinew_node *select = sinew_node_get(node, "select"), *moves = sinew_node_get(node, "motion");
+    const sinew_node *rows = sinew_node_get(node, "directions");
     sinew_motion motion = {0};
     sinew_selected held;
+    sinew_real directions[9];
+    int32_t direction_count;
+    if (!read_directions(reader, rows, directions, &direction_count))
+        return false;
     if (!sinew_reader_select(reader, select, node, &points, &held))
         return false;
     bool good = !moves || sinew_reader_motion(reader, moves, &motion);
@@ -230,6 +251,8 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
         def.vertices = held.indices;
         def.vertex_count = held.count;
         def.motion = moves ? &motion : NULL;
+        def.directions = rows ? directions : NULL;
+        def.direction_count = direction_count;
         if (sinew_world_add_pins(reader->scene->world, &def, reader->error).index < 0)
             good = sinew_tree_blame(&reader->tree, node);
     }

@@ -163,8 +163,10 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
                                     .minimum = 0,
                                     .maximum = 1e6};
     if (info->capabilities & SINEW_CAN_CONSTRAINT) {
-        fields[count++] = (sinew_field){
-            .name = "hard", .forms = BOOLEAN, .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say"};
+        fields[count++] =
+            (sinew_field){.name = "hard",
+                          .forms = BOOLEAN,
+                          .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say; admm: projected on"};
         fields[count++] =
             (sinew_field){.name = "pbd_stiffness",
                           .forms = NUMBER,
@@ -296,6 +298,8 @@ static const sinew_shape energy_shape = {.name = "energy",
 static const sinew_field pin_fields[] = {
     {"select", SELECTION, .meaning = "the vertices that are held", .required = true},
     {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &sinew_motion_shape},
+    {"directions", SINEW_FORM_ROWS,
+     .meaning = "one to three directions [x, y, z] that they are held along; all unless given", .count = 1},
 };
 static const sinew_shape pin_shape = {.name = "pin", .fields = pin_fields, .field_count = COUNT(pin_fields)};
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/phases.h"
+#include "linear/dense_single.h"
 #include "linear/ordering.h"
 #include "linear/prefactor_parts.h"
 
@@ -51,7 +52,8 @@ static sinew_status factorise(sinew_prefactor *f, cholmod_sparse *matrix, const 
     sinew_status status = SINEW_OK;
     if (!lower || !sinew_supernodal_create(factor, &f->allocator, dense, &panel_rule, upper, analysis->ColCount))
         status = sinew_fail_memory(error, "the prefactored matrix");
-    else if (sinew_supernodal_factorise(factor, lower, 0) >= 0)
+    factor->single = dense == &sinew_dense_single;
+    if (status == SINEW_OK && sinew_supernodal_factorise(factor, lower, 0) >= 0)
         status = fail_definite(error);
     for (int32_t k = 0; status == SINEW_OK && k < f->n; k++)
         f->order[k] = (int32_t)((const SuiteSparse_long *)analysis->Perm)[k];
@@ -164,7 +166,8 @@ static sinew_prefactor *create(const sinew_allocator *allocator, const sinew_pre
     cholmod_l_start(&common);
     common.print = 0;
     cholmod_sparse *matrix = copy_matrix(n, column, row, value, &common);
-    const sinew_status status = make(f, matrix, points, kernels->dense, &common, keep, error);
+    const sinew_status status =
+        make(f, matrix, points, kernels->single ? &sinew_dense_single : kernels->dense, &common, keep, error);
     cholmod_l_free_sparse(&matrix, &common);
     cholmod_l_finish(&common);
     if (status == SINEW_OK)

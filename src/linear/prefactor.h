@@ -22,6 +22,7 @@ typedef struct sinew_prefactor sinew_prefactor;
 typedef struct sinew_prefactor_kernels {
     const sinew_panel_kernels *panels; /* solves */
     const sinew_dense_kernels *dense;  /* factorisation */
+    bool single;                       /* S and L are made in 32 bits instead (dense_single.h), to see what that does */
 } sinew_prefactor_kernels;
 
 /* Lower triangle by columns, rows ascending, diagonal first: column [n + 1], row and value [column[n]].

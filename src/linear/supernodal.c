@@ -123,6 +123,8 @@ static void load_panel(sinew_supernodal *f, int32_t k, const cholmod_sparse *low
         for (SuiteSparse_long e = p[j]; e < p[j + 1]; e++)
             L[f->place[i[e]]] += x[e];
         L[f->place[j]] += shift;
+        for (int32_t r = 0; f->single && r < height; r++)
+            L[r] = (double)(float)L[r];
     }
 }
 
@@ -153,6 +155,8 @@ static void apply_panel(sinew_supernodal *f, int32_t k, int32_t d)
         const double *C = f->product + (size_t)j * stride;
         for (int32_t r = j; r < count; r++)
             L[f->relative[r]] -= C[r];
+        for (int32_t r = j; f->single && r < count; r++)
+            L[f->relative[r]] = (double)(float)L[f->relative[r]];
     }
     f->done_rows[d] += columns;
 }

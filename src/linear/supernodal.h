@@ -28,6 +28,7 @@ typedef struct sinew_supernodal {
     int32_t *relative;  /* [most rows of a panel] */
     double *product;    /* products of panels */
     double *work;
+    bool single; /* A and its differences with products are rounded to 32 bits, as kernels of dense_single.h do */
 } sinew_supernodal;
 
 /* `upper` and `columns` as in panels.h. False without memory; destroy in any case. */

@@ -9,6 +9,7 @@
 
 #include "base/reduce.h"
 #include "objective/block_table.h"
+#include "objective/whole_rows.h"
 
 /* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
 
@@ -226,9 +227,13 @@ static void fill_column(const sinew_assembly *as, const sinew_objective *o, int3
         for (int32_t l = as->first_local[block]; l < as->first_local[block + 1]; l++)
             for (size_t e = 0; e < 9; e++)
                 sum[e] += (double)as->local_values[9 * (size_t)as->locals[l] + e];
+        for (size_t r = 0; k == 0 && r < 3; r++)
+            sum[4 * r] += inertia;
+        if (o->filter)
+            sinew_filter_block(o, as->particle[as->row[block]], as->particle[j], sum);
         for (size_t c = 0; c < 3; c++)
             for (size_t r = 0; r < 3; r++)
-                out[3 * blocks * c + 3 * k + r] = sum[3 * r + c] + (k == 0 && r == c ? inertia : 0);
+                out[3 * blocks * c + 3 * k + r] = sum[3 * r + c];
     }
 }
 
@@ -259,6 +264,7 @@ static void fill_column_range(const void *context, int32_t member, int32_t first
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
 {
     const fill_pass pass = {as, o, q, project, values};
+    sinew_rows_take(o, q);
     sinew_tasks_for(sinew_task_threads(o), as->task_count, 1, fill_task_range, &pass);
     sinew_over_particles(o->thread_count, as->free_count, fill_column_range, &pass);
 }

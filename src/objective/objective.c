@@ -10,6 +10,7 @@
 
 #include "base/phases.h"
 #include "base/reduce.h"
+#include "objective/whole_rows.h"
 
 /* ---- Layout -------------------------------------------------------------------------------- */
 
@@ -60,7 +61,8 @@ static void fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent, sinew_ba
         const sinew_batch *batch = batches[b];
         for (int32_t c = 0; c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
-            *tasks++ = (sinew_task){batch, chunk, slot + chunk->first_slot, tangent};
+            *tasks++ = (sinew_task){
+                .batch = batch, .chunk = chunk, .first_slot = slot + chunk->first_slot, .first_tangent = tangent};
             tangent += tangents_of(batch, chunk);
         }
         slot += batch->slot_count;
@@ -193,21 +195,37 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
 void sinew_objective_clear(sinew_objective *o)
 {
     const sinew_allocator *a = &o->allocator;
-    void *arrays[] = {o->tasks,       o->slots,       o->first_more, o->more,
-                      o->slot_values, o->task_values, o->scratch,    o->tangents};
+    void *arrays[] = {o->tasks,       o->slots,   o->first_more, o->more,       o->slot_values,
+                      o->task_values, o->scratch, o->tangents,   o->row_slopes, o->row_weights};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     o->tasks = NULL;
     o->slots = NULL;
     o->first_more = NULL;
     o->more = NULL;
-    o->slot_values = o->scratch = o->tangents = NULL;
-    o->task_values = NULL;
+    o->slot_values = o->scratch = o->tangents = o->row_slopes = NULL;
+    o->task_values = o->row_weights = NULL;
+    o->row_count = 0;
     o->task_count = o->fixed_task_count = o->fixed_slot_count = 0;
+}
+
+/* Room for the gradients of whole rows, which are never transient. */
+static bool need_rows(sinew_objective *o)
+{
+    const int32_t count = sinew_rows_count(o);
+    if (o->row_slopes || count == 0)
+        return true;
+    o->row_slopes =
+        sinew_allocate_zero(&o->allocator, 4 * (size_t)count * (size_t)o->particle_count, sizeof *o->row_slopes);
+    o->row_weights = sinew_allocate_zero(&o->allocator, (size_t)count, sizeof *o->row_weights);
+    o->row_count = o->row_slopes && o->row_weights ? count : 0;
+    return o->row_count == count;
 }
 
 sinew_status sinew_objective_need_tangents(sinew_objective *o, sinew_error *error)
 {
+    if (!need_rows(o))
+        return sinew_fail_memory(error, "the gradients of whole rows");
     if (!o->tangents &&
         !sinew_make_room(&o->allocator, &o->tangents, &o->tangent_room, o->tangent_total, sizeof *o->tangents))
         o->tangents = NULL;
@@ -271,12 +289,15 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     }
     kernel.x = local;
     kernel.project = pass->project;
-    if (pass->what == OP_VALUE)
+    kernel.pull = task->pull;
+    if (pass->what == OP_VALUE && !ops->whole_row)
         o->task_values[index] = ops->value(&kernel);
     else if (pass->what == OP_GRADIENT)
         o->task_values[index] = ops->gradient(&kernel);
-    else
+    else if (pass->what == OP_LINEARISE)
         ops->linearise(&kernel);
+    if (ops->whole_row)
+        o->task_values[index] = task->psi;
 }
 
 static void run_task_range(const void *context, int32_t thread, int32_t first, int32_t last)
@@ -288,6 +309,8 @@ static void run_task_range(const void *context, int32_t thread, int32_t first, i
 static void run_tasks(const task_pass *pass)
 {
     const sinew_objective *o = pass->objective;
+    if (pass->what != OP_PRODUCT)
+        sinew_rows_take(o, pass->x);
     sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, run_task_range, pass);
 }
 
@@ -310,6 +333,7 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
     kernel.tangent = local + round_up(4 * (size_t)task->chunk->slot_count);
     kernel.blocks = kernel.tangent + round_up(lanes * (size_t)task->batch->ops->tangent_count);
     kernel.project = project;
+    kernel.pull = task->pull;
     task->batch->ops->linearise(&kernel);
     task->batch->ops->hessian(&kernel);
     return kernel.blocks;
@@ -393,6 +417,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     run_tasks(&(task_pass){o, .what = OP_GRADIENT, .x = q});
     const double value = add_own_terms(o, q, sum_tasks(o), gradient, terms);
     add_layer(o, gradient);
+    sinew_filter(o, gradient);
     return value;
 }
 
@@ -401,6 +426,21 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
     run_tasks(&(task_pass){o, .what = OP_LINEARISE, .x = q, .project = project});
+    for (int32_t row = 0; row < o->row_count; row++)
+        o->row_weights[row] =
+            sinew_row_gradient(o, row, q, o->row_slopes + 4 * (size_t)row * (size_t)o->particle_count);
+}
+
+/* out += grad C (grad C . p) / alpha of every whole row */
+static void add_rows(const sinew_objective *o, const sinew_real *p, sinew_real *out)
+{
+    const size_t size = 4 * (size_t)o->particle_count;
+    for (int32_t row = 0; row < o->row_count; row++) {
+        const sinew_real *slope = o->row_slopes + (size_t)row * size;
+        const double along = o->row_weights[row] * sinew_dot(slope, p, o->particle_count, o->thread_count);
+        for (size_t i = 0; i < size; i++)
+            out[i] += (sinew_real)(along * (double)slope[i]);
+    }
 }
 
 static void product_range(const void *context, int32_t member, int32_t first, int32_t last)
@@ -418,6 +458,8 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
     context.pass.scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
     sinew_over_particles(o->thread_count, o->particle_count, product_range, &context);
     add_layer(o, out);
+    add_rows(o, p, out);
+    sinew_filter(o, out);
 }
 
 /* Adds the diagonal blocks of a chunk to its particles' sums, [particle][9], or their traces alone, [particle]. */
@@ -483,6 +525,7 @@ static void run_diagonals(diagonal_pass *pass)
     const sinew_objective *o = pass->objective;
     pass->values = values;
     pass->width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
+    sinew_rows_take(o, pass->q);
     const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_items, diagonal_item,
                                pass};
     sinew_phases_run(&work, pass->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1);
@@ -499,6 +542,8 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
             double *entry = &blocks[9 * (size_t)i + k], unit = k % 4 == 0 ? 1 : 0;
             *entry = o->pinned[i] ? unit : *entry + unit * (double)o->mass[i] * scale;
         }
+    for (int32_t k = 0; k < o->held_count; k++)
+        sinew_filter_block(o, o->held[k], o->held[k], blocks + 9 * (size_t)o->held[k]);
 }
 
 void sinew_objective_fixed_diagonal(const sinew_objective *o, const sinew_real *q, double *blocks)

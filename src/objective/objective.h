@@ -34,6 +34,8 @@ typedef struct sinew_task {
     const sinew_chunk *chunk;
     int32_t first_slot;   /* of the chunk, over all batches */
     size_t first_tangent; /* offset of the chunk's tangents, in reals */
+    sinew_real pull;      /* of an energy with whole_row: C of the row where it was last evaluated (whole_rows.h) */
+    double psi;           /* J: of the row, at its first task; zero at the others */
 } sinew_task;
 
 typedef struct sinew_objective {
@@ -52,6 +54,12 @@ typedef struct sinew_objective {
     double v_kept;
     const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
+    /* Particles that are held along one or two directions only (Baraff and Witkin 1998, 5.1). Changes of positions are
+     * S dq, S = 1 - sum n n^T over the held directions; gradients are S grad g, and Hessians S H S + (1 - S), so that a
+     * solver that follows these moves nothing along what is held. */
+    const sinew_real *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: nobody is */
+    const int32_t *held;      /* [held_count] the particles whose S is not 1, ascending, none of them pinned */
+    int32_t held_count;
 
     /* Topology: fixed between calls of sinew_objective_build and sinew_objective_layer. */
     int32_t fixed_task_count, task_count;
@@ -62,6 +70,7 @@ typedef struct sinew_objective {
     int32_t (*more)[2];         /* [fixed_slot_count] a particle and one of its other slots, ascending */
     size_t fixed_tangent_total; /* reals in the tangents of fixed tasks */
     size_t tangent_total;       /* reals in all tangents */
+    int32_t row_count;          /* whole rows (whole_rows.h) whose gradients there is room for */
     size_t fixed_scratch_size;  /* that fixed tasks need */
     size_t scratch_size;        /* reals of one thread's scratch */
 
@@ -70,6 +79,8 @@ typedef struct sinew_objective {
     double *task_values;     /* [task_count] */
     sinew_real *scratch;     /* [thread_count][scratch_size] */
     sinew_real *tangents;    /* [tangent_total], NULL until sinew_objective_need_tangents */
+    sinew_real *row_slopes;  /* [row_count][particle_count][4] grad C where it was last linearised; NULL without rows */
+    double *row_weights;     /* [row_count] 1 / alpha */
     size_t task_room, slot_room, value_room, scratch_room, tangent_room;
 } sinew_objective;
 
@@ -124,6 +135,15 @@ void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sine
                            sinew_real *out);
 /* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */
 void sinew_objective_add_inertia(const sinew_objective *objective, double s, const sinew_real *q, sinew_real *out);
+
+/* x_i = S_i x_i at particles that are held along some directions: x [particle_count][4] a change or a gradient. */
+void sinew_filter(const sinew_objective *objective, sinew_real *x);
+/* The same of one particle's numbers. */
+void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
+/* Brings q to q_tilde along what is held. */
+void sinew_hold(const sinew_objective *objective, sinew_real *q);
+/* block = S_i block S_j, row-major; where i = j, (1 - S) times what the block has on its diagonal is added. */
+void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, double block[9]);
 
 /* For the files of this room: the Hessian blocks of one chunk at q, in the scratch of that thread (0 ..
  * thread_count-1), [group_count][block_count][9][W] (energy.h). */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "objective/violation.h"
 #include "solve/gap.h"
 #include "solve/solver.h"
 
@@ -186,6 +187,7 @@ static void start_from(sinew_solve *s, bool inertia)
     const sinew_real *first = s->first_guess ? s->first_guess : o->q_tilde;
     for (int32_t i = 0; i < o->particle_count; i++)
         memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? first : s->q_start) + 4 * (size_t)i, 4 * sizeof *s->q);
+    sinew_hold(o, s->q);
     s->gradient_known = false;
 }
 
@@ -314,6 +316,8 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
         return SINEW_STEP_EXPLICIT;
     if (!s->gradient_known || !start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
+    if (sinew_objective_is_hard(s->objective))
+        return SINEW_STEP_NOT_CONVERGED;
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
     const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
     if (s->residual <= tolerance * s->start_residual)
@@ -342,6 +346,10 @@ static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
         return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
     if (bits & SINEW_STEP_NOT_FINITE)
         return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+    if (sinew_objective_is_hard(s->objective))
+        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
+                                    .value = HUGE_VAL,
+                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
     if (!wants_gap(s))
         return (sinew_gap_estimate){
             .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
@@ -429,7 +437,9 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 /* The solver's iterations until one of the reasons to stop. Returns how many there were. */
 static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
 {
-    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration;
+    /* The residual of hard energies is that of softer ones: no reason to stop. */
+    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration &&
+                       !sinew_objective_is_hard(s->objective);
     const int32_t most = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
     double before = HUGE_VAL;
     int32_t iteration = 0;

@@ -74,7 +74,7 @@ static int32_t count_few(int64_t factor_size)
 
 static sinew_status factorise(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
-    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense, g->rule.single};
     const sinew_global_matrix *d = &g->matrix;
     sinew_error local = {0};
     sinew_real *places = sinew_assembly_places(d->pattern, o);

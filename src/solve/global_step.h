@@ -35,6 +35,7 @@ typedef struct sinew_global_rule {
     bool rescaled;           /* the scale changes during steps: L stays at hand in double */
     bool beside;             /* contacts are beside the matrix, as their blocks are where the iterate is */
     int64_t *factorisations; /* counts them; may be NULL */
+    bool single;             /* S and its factor are made in 32 bits */
     bool position;           /* it solves for positions: pins are coupled, and solves go down to round-off */
 } sinew_global_rule;
 

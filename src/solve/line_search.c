@@ -82,18 +82,24 @@ static point first_point(const sinew_solve *s, const sinew_real *d)
                    .slope = sinew_dot(s->gradient, d, o->particle_count, o->thread_count)};
 }
 
-double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
+double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double least, sinew_real *trial,
+                            sinew_real *trial_gradient)
 {
     const point start = first_point(s, d);
     if (!(start.slope < 0))
         return 0;
     for (double alpha = longest_step(s, d, 1); alpha > ALPHA_LEAST;) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
-        if (isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope))
+        if (isfinite(p.value) && (good_enough(s, start.value, p.value, alpha, start.slope, p.slope) || alpha < least))
             return accept(s, &p, trial, trial_gradient);
-        alpha = shrink(start.value, p.value, alpha, start.slope);
+        alpha = beta > 0 ? beta * alpha : shrink(start.value, p.value, alpha, start.slope);
     }
     return 0;
+}
+
+double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
+{
+    return sinew_line_search_by(s, d, 0, 0, trial, trial_gradient);
 }
 
 /* ---- Strong Wolfe ---------------------------------------------------------------------------- */

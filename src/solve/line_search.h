@@ -20,6 +20,10 @@
  * there. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
+/* The same with alpha <- beta alpha where beta > 0, and with the first step shorter than `least` taken as it is: thesis
+ * algorithm 8, whose t that is. */
+double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double least, sinew_real *trial,
+                            sinew_real *trial_gradient);
 
 /* The same bargain, with alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope|
  * (Nocedal and Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always show positive curvature. */

@@ -14,6 +14,7 @@
 #include "mesh/topology.h"
 #include "objective/assembly.h"
 #include "solve/newton.h"
+#include "solve/newton_rows.h"
 
 /* Sweeps between two looks at the residual of the linear system: a look costs as much as a sweep. */
 #define SWEEPS_A_LOOK 8
@@ -27,6 +28,7 @@ typedef struct assembled {
     double *right, *solution; /* [3 * free_count] */
     int32_t *order;           /* [free_count] of elimination; NULL: ascending */
     int64_t plain_size;       /* Cholesky: numbers in L without contacts */
+    sinew_newton_rows rows;   /* of factors: constraints of whole surfaces */
 } assembled;
 
 static sinew_status status_of(const sinew_error *error)
@@ -90,6 +92,7 @@ static void release(sinew_solve *s, sinew_newton *n)
     sinew_cholesky_destroy(a->cholesky);
     sinew_general_destroy(a->general);
     sinew_gauss_seidel_destroy(&a->gs);
+    sinew_newton_rows_destroy(&a->rows, o);
     sinew_assembly_destroy(o, a->assembly);
     sinew_release(&o->allocator, a->order);
     sinew_release(&o->allocator, a->right);
@@ -169,6 +172,9 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
     if (status != SINEW_OK)
         return status;
     a->plain_size = sinew_cholesky_factor_size(a->cholesky);
+    const sinew_status rows = sinew_newton_rows_create(&a->rows, o, a->assembly, error);
+    if (rows != SINEW_OK)
+        return rows;
     return plain < o->task_count ? layer_direct(s, n, error) : SINEW_OK;
 }
 
@@ -177,15 +183,29 @@ static bool resolve_direct(sinew_solve *s, sinew_newton *n)
     const assembled *a = n->memory;
     gather_right(s, a);
     sinew_cholesky_solve(a->cholesky, a->right, a->solution);
+    sinew_newton_rows_correct(&a->rows, a->solution);
     scatter_direction(a, n->d);
     return true;
 }
 
+static bool back_direct(void *context, const double *b, double *x)
+{
+    sinew_cholesky_solve(context, b, x);
+    return true;
+}
+
+/* The matrix plus so much of the identity, and what its solves need. */
+static bool factorise_direct(const sinew_solve *s, assembled *a, double shift)
+{
+    return sinew_cholesky_factorise(a->cholesky, shift, NULL) == SINEW_OK &&
+           sinew_newton_rows_take(&a->rows, s->objective, a->assembly, s->q, back_direct, a->cholesky);
+}
+
 static sinew_newton_outcome solve_direct(sinew_solve *s, sinew_newton *n, bool project)
 {
-    const assembled *a = n->memory;
+    assembled *a = n->memory;
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_cholesky_values(a->cholesky));
-    if (sinew_cholesky_factorise(a->cholesky, 0, NULL) != SINEW_OK)
+    if (!factorise_direct(s, a, 0))
         return SINEW_NEWTON_INDEFINITE;
     return resolve_direct(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
@@ -193,10 +213,10 @@ static sinew_newton_outcome solve_direct(sinew_solve *s, sinew_newton *n, bool p
 /* The Hessian that was just refused, plus ever more of the identity. */
 static bool shift(sinew_solve *s, sinew_newton *n)
 {
-    const assembled *a = n->memory;
+    assembled *a = n->memory;
     const double mean = s->stiffness / sqrt(3.0 * fmax(1, a->assembly->free_count));
     for (n->shift = 1e-10; n->shift < 1e3; n->shift *= 100)
-        if (sinew_cholesky_factorise(a->cholesky, n->shift * mean, NULL) == SINEW_OK)
+        if (factorise_direct(s, a, n->shift * mean))
             return resolve_direct(s, n);
     return false;
 }
@@ -222,7 +242,7 @@ static sinew_status prepare_general(sinew_solve *s, sinew_newton *n, const sinew
         return status_of(error);
     const sinew_assembly *as = a->assembly;
     a->general = sinew_general_create(&s->objective->allocator, method, as->free_count, as->column, as->row, error);
-    return a->general ? SINEW_OK : status_of(error);
+    return a->general ? sinew_newton_rows_create(&a->rows, s->objective, as, error) : status_of(error);
 }
 
 static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *error)
@@ -241,15 +261,22 @@ static bool resolve_general(sinew_solve *s, sinew_newton *n)
     gather_right(s, a);
     if (sinew_general_solve(a->general, a->right, a->solution, NULL) != SINEW_OK)
         return false;
+    sinew_newton_rows_correct(&a->rows, a->solution);
     scatter_direction(a, n->d);
     return true;
 }
 
+static bool back_general(void *context, const double *b, double *x)
+{
+    return sinew_general_solve(context, b, x, NULL) == SINEW_OK;
+}
+
 static sinew_newton_outcome solve_general(sinew_solve *s, sinew_newton *n, bool project)
 {
-    const assembled *a = n->memory;
+    assembled *a = n->memory;
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_general_values(a->general));
-    if (sinew_general_factorise(a->general, NULL) != SINEW_OK)
+    if (sinew_general_factorise(a->general, NULL) != SINEW_OK ||
+        !sinew_newton_rows_take(&a->rows, s->objective, a->assembly, s->q, back_general, a->general))
         return SINEW_NEWTON_FAILED;
     return resolve_general(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }

@@ -96,6 +96,8 @@ static void precondition(void *context, const sinew_real *r, sinew_real *z)
     sinew_block_inverse_apply(&k->blocks, r, z);
     if (k->coarse.ready)
         sinew_coarse_solve(&k->coarse, 1, r, true, z);
+    if (k->coarse.ready)
+        sinew_filter(k->coarse.objective, z);
 }
 
 static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)

@@ -72,6 +72,8 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
     find_fixed_pieces(r, rest);
     for (int32_t i = 0; i < o->particle_count; i++)
         r->fixed_costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
+    for (int32_t k = 0; k < o->held_count; k++)
+        r->fixed_costs[o->held[k]] = SINEW_COSTS_TRANSLATION;
     for (int32_t t = 0; t < o->fixed_task_count; t++)
         add_costs(&o->tasks[t], r->fixed_costs);
 }

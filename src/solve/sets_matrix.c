@@ -73,7 +73,7 @@ static sinew_status factorise(sinew_sets *s, const sinew_objective *o, const dou
                               sinew_error *error)
 {
     const sinew_assembly *as = s->pattern;
-    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense};
+    const sinew_prefactor_kernels kernels = {.panels = sinew_lanes()->panels, .dense = sinew_lanes()->dense};
     sinew_error local = {0};
     sinew_real *places = sinew_assembly_places(as, o);
     if (!places)

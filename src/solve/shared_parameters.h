@@ -56,5 +56,16 @@
         .name = "relaxation", .unit = "", .minimum = 0, .maximum = 2, .preset = 1, .open_minimum = true,               \
         .meaning = "jacobi: factor of each share; below 1 calmer, above 1 faster"                                      \
     }
+/* Chebyshev's acceleration of whole sweeps. */
+#define SINEW_RHO_PARAMETER                                                                                            \
+    {                                                                                                                  \
+        .name = "rho", .unit = "", .minimum = 0, .maximum = 1, .preset = 0.95, .open_maximum = true,                   \
+        .meaning = "chebyshev: how much of the error a plain sweep is thought to leave; raising it goes further"       \
+    }
+#define SINEW_ACCELERATION_PARAMETER                                                                                   \
+    {                                                                                                                  \
+        .name = "acceleration", .unit = "", .choices = "none|chebyshev", .maximum = 1, .preset = 0,                    \
+        .meaning = "jacobi: plain sweeps, or Chebyshev's extrapolation of positions and multipliers"                   \
+    }
 
 #endif

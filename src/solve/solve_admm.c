@@ -8,8 +8,11 @@
  *     global   q <- q + S^-1 (M/h^2 (q_tilde - q) + sum_j w_j^2 D_j^T (z_j - u_j - D_j q)),   S = M/h^2 + sum w_j^2
  * D_j^T D_j
  *
- * The local step is exact (a proximal map in singular values), so every energy that has one is taken, hard sets
- * included. The global step is written for the increment, which keeps the centre of mass in single precision too.
+ * The local step is exact (a proximal map in singular values), so every energy that has one is taken. Hard energies,
+ * those that are the distance to a set, become the set's indicator, thesis (4.76): z_j is the projection of D_j q + u_j
+ * on it. Their z satisfy the constraint in every iteration, q at convergence only; their stiffness is that of their
+ * weight and nothing else. The global step is written for the increment, which keeps the centre of mass in single
+ * precision too.
  *
  * The weights decide the speed: w_j^2 = c^2 k_j with k_j the stiffness that PD would use. See automatic_factor() for
  * how c is chosen when the user does not, and weight_rule.h for how it follows the iterations then. With a new c the
@@ -66,6 +69,9 @@ typedef struct admm {
     sinew_real *b;       /* [particle_count][4] */
     sinew_real *dq;      /* [particle_count][4] b itself where the weight is the user's */
     sinew_touch_step touch;
+    bool any_hard;
+    size_t *first_hard; /* [task_count] offset in hard, of tasks whose energy is */
+    sinew_real *hard;   /* data of hard elements, HARDER times as stiff: their proximal map is the projection */
 
     /* Where it is not: what follows the iterations. */
     bool automatic;
@@ -80,8 +86,13 @@ typedef struct admm {
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last one handed out */
 
     /* Bytes that there are of arrays over tasks, lanes and duals. */
-    size_t first_weight_room, first_dual_room, weight_room, u_room, stiffness_room, u_before_room, move_room;
+    size_t first_weight_room, first_dual_room, weight_room, u_room, stiffness_room, u_before_room, move_room,
+        first_hard_room, hard_room;
 } admm;
+
+/* How much stiffer hard elements are taken in the local step than their weight: beyond what a number can tell from
+ * infinite, z = (k p + w^2 y) / (k + w^2) = p, and far from where products overflow. */
+#define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
@@ -126,6 +137,7 @@ static bool make_task_room(const sinew_objective *o, admm *a)
     const size_t tasks = (size_t)o->task_count;
     return sinew_make_room(m, &a->first_weight, &a->first_weight_room, tasks, sizeof *a->first_weight) &&
            sinew_make_room(m, &a->first_dual, &a->first_dual_room, tasks, sizeof *a->first_dual) &&
+           sinew_make_room(m, &a->first_hard, &a->first_hard_room, tasks, sizeof *a->first_hard) &&
            (!a->automatic || sinew_make_room(m, &a->task_moves, &a->move_room, tasks, sizeof *a->task_moves));
 }
 
@@ -166,6 +178,38 @@ static bool make_dual_room(const sinew_objective *o, admm *a, size_t kept)
     return true;
 }
 
+static size_t hard_numbers(const sinew_task *task)
+{
+    return task->batch->hard ? sinew_task_lanes(task) * (size_t)task->batch->ops->data_count : 0;
+}
+
+static bool make_hard_room(const sinew_objective *o, admm *a)
+{
+    size_t count = 0;
+    for (int32_t t = 0; t < o->task_count; t++) {
+        a->first_hard[t] = count;
+        count += hard_numbers(&o->tasks[t]);
+    }
+    a->any_hard = count > 0;
+    return !a->any_hard || sinew_make_spare_room(&o->allocator, &a->hard, &a->hard_room, count, sizeof *a->hard);
+}
+
+/* Numbers of hard elements as they are now: targets move, and elements are switched. */
+static void take_hard(const sinew_objective *o, admm *a)
+{
+    for (int32_t t = 0; a->any_hard && t < o->task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        const size_t W = (size_t)task->batch->width, D = (size_t)task->batch->ops->data_count;
+        const size_t count = hard_numbers(task);
+        sinew_real *data = a->hard + a->first_hard[t];
+        if (count > 0)
+            memcpy(data, sinew_batch_groups(task->batch, task->chunk).data, count * sizeof *data);
+        for (size_t group = 0; group * D * W < count; group++)
+            for (size_t lane = 0; lane < W; lane++)
+                data[group * D * W + lane] *= (sinew_real)HARDER;
+    }
+}
+
 /* Places of the tasks that there are in arrays over lanes and duals. Weights and stiffness of fixed ones stay where
  * they are; who grows loses them. */
 static bool lay_out(const sinew_objective *o, admm *a, bool resuming)
@@ -185,7 +229,7 @@ static bool lay_out(const sinew_objective *o, admm *a, bool resuming)
         a->barrier = a->barrier || task->batch->ops->barrier;
         kept = resuming && t < o->fixed_task_count ? a->dual_count : kept;
     }
-    return make_lane_room(o, a) && make_copies(o, a) && make_dual_room(o, a, kept);
+    return make_lane_room(o, a) && make_copies(o, a) && make_dual_room(o, a, kept) && make_hard_room(o, a);
 }
 
 /* Weights of tasks first .. last - 1 as their elements show, with the factor at hand. */
@@ -255,6 +299,7 @@ static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *
             (changed & SINEW_CHANGED_SWITCHED && o->tasks[t].batch->switchable))
             weigh(s, t, t + 1);
     weigh(s, o->fixed_task_count, o->task_count);
+    take_hard(o, a);
     const sinew_status status = sinew_global_refresh(&a->global, o, changed, error);
     return status != SINEW_OK || sinew_touch_step_reserve(&a->touch, &a->global, o) ? status
                                                                                     : sinew_fail_memory(error, "ADMM");
@@ -268,18 +313,9 @@ static void admm_release(sinew_solve *s)
         return;
     sinew_global_destroy(&a->global, o);
     sinew_touch_step_release(&a->touch, o);
-    void *arrays[] = {a->first_weight,
-                      a->first_dual,
-                      a->weights,
-                      a->u,
-                      a->dq == a->b ? NULL : a->dq,
-                      a->b,
-                      a->stiffness,
-                      a->u_before,
-                      a->task_moves,
-                      a->q,
-                      a->last_good,
-                      a};
+    void *arrays[] = {
+        a->first_weight, a->first_dual, a->first_hard, a->hard, a->weights,   a->u, a->dq == a->b ? NULL : a->dq, a->b,
+        a->stiffness,    a->u_before,   a->task_moves, a->q,    a->last_good, a};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
     s->memory = NULL;
@@ -304,6 +340,7 @@ static void admm_begin(sinew_solve *s)
     a->restarts = 0;
     a->global.solves = 0;
     a->moved = false;
+    take_hard(s->objective, a);
     sinew_solve_start(s, (int)s->def.parameters[START]);
     if (a->barrier) {
         memcpy(a->q, s->q, bytes);
@@ -360,6 +397,8 @@ static void local_step(void *context, int32_t task, sinew_reduced_kernel *kernel
         memcpy(a->u_before + a->first_dual[task], kernel->u,
                (size_t)of->chunk->group_count * (size_t)of->batch->width * 3 * (size_t)of->batch->ops->row_count *
                    sizeof *a->u);
+    if (of->batch->hard)
+        kernel->groups.data = a->hard + a->first_hard[task];
     of->batch->ops->local_prox(kernel);
     if (a->automatic)
         a->task_moves[task] = dual_move(s, task);
@@ -512,6 +551,7 @@ const sinew_solver_ops sinew_solver_admm = {
     .refreshes = SINEW_GLOBAL_REFRESHES,
     .refresh = admm_refresh,
     .needs_noise = true,
+    .hard = SINEW_CAN_PROJECT,
     .begin = admm_begin,
     .iterate = admm_iterate,
     .resume = admm_resume,

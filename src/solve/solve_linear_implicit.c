@@ -42,7 +42,8 @@ const sinew_solver_ops sinew_solver_linear_implicit = {
              .summary = "linearly implicit Euler: forces linearised where the step begins, one linear system",
              .parameters = parameters,
              .parameter_count = PARAMETER_COUNT,
-             .default_iterations = 1},
+             .default_iterations = 1,
+             .directions = true},
     .prepare = linear_implicit_prepare,
     .release = sinew_newton_release,
     /* Not TRANSIENT: contacts come and go between iterations, and there is one. */

@@ -22,6 +22,8 @@ enum {
     ORDER,
     SYMMETRIC,
     RELAXATION,
+    ACCELERATION,
+    RHO,
     PARAMETER_COUNT
 };
 
@@ -48,6 +50,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [ORDER] = SINEW_ORDER_PARAMETER,
     [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
+    [ACCELERATION] = SINEW_ACCELERATION_PARAMETER,
+    [RHO] = SINEW_RHO_PARAMETER,
 };
 
 static const sinew_sweeping_parts one_part = {.count = 1};
@@ -76,7 +80,9 @@ static void take_exponent(sinew_solve *s)
 static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
 {
     const sinew_constrain_kernel how = pbd_kernel(s);
-    const sinew_status status = sinew_sweeping_prepare(s, &how, &one_part, error);
+    const sinew_sweeping_extras extras = {.chebyshev = s->def.parameters[ACCELERATION] > 0,
+                                          .rho = (double)s->def.parameters[RHO]};
+    const sinew_status status = sinew_sweeping_prepare(s, &how, &one_part, &extras, error);
     if (status == SINEW_OK)
         take_exponent(s);
     return status;
@@ -108,6 +114,7 @@ const sinew_solver_ops sinew_solver_pbd = {
     .settle = sinew_sweeping_settle,
     .resume = sinew_sweeping_resume,
     .guarded_late = true,
+    .hard = SINEW_CAN_CONSTRAINT,
     .multipliers = sinew_sweeping_multipliers,
     .colours = sinew_sweeping_colours,
 };

@@ -20,7 +20,8 @@
  *
  * A result of sor or chebyshev is thrown away whose objective is above the one before it by more than round-off, or
  * equal to it up to round-off while the residual is higher: the plain sweep stands in its place, and the acceleration
- * starts again.
+ * starts again. `safeguard` = no leaves all of this out: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 -
+ * rho^2) and on.
  *
  * After each sweep, accelerated or not, every free piece goes as a whole to the minimum over its rigid motions
  * (rigid.h): it costs a few operations a node, keeps linear momentum to round-off, and never raises the objective.
@@ -45,6 +46,8 @@ enum {
     COARSE,
     START,
     AGGREGATE,
+    INNER,
+    SAFEGUARD,
     PARAMETER_COUNT
 };
 
@@ -89,13 +92,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                       .preset = CHEBYSHEV,
                       .meaning = "over-relaxation of whole sweeps, of each node's step, or Chebyshev's iteration"},
     [OMEGA] = FACTOR_PARAMETER("omega", "factor of sor and sor_node; 1 is the plain sweep, raising it reaches further"),
-    [RHO] = {.name = "rho",
-             .unit = "",
-             .minimum = 0,
-             .maximum = 1,
-             .preset = 0.95,
-             .open_maximum = true,
-             .meaning = "chebyshev: how much of the error a plain sweep is thought to leave; raising it goes further"},
+    [RHO] = SINEW_RHO_PARAMETER,
     [GAMMA] = FACTOR_PARAMETER("gamma", "chebyshev: factor of a sweep's change"),
     [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
     [COARSE] = {.name = "coarse",
@@ -107,6 +104,19 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                     "rigid: after each sweep free pieces move as a whole; aggregates: and before, parts of them"},
     [START] = SINEW_START_PARAMETER,
     [AGGREGATE] = SINEW_AGGREGATE_PARAMETER,
+    [INNER] = {.name = "inner",
+               .unit = "",
+               .minimum = 1,
+               .maximum = 1000,
+               .preset = 1,
+               .meaning = "steps of a node before the next one has its turn"},
+    [SAFEGUARD] = {.name = "safeguard",
+                   .unit = "",
+                   .choices = "no|yes",
+                   .maximum = 1,
+                   .preset = 1,
+                   .meaning = "sor, chebyshev: a sweep that they make worse stands as it was; no: the recurrences as "
+                              "printed, from the first sweep on, whatever becomes of them"},
 };
 
 typedef struct memory {
@@ -114,7 +124,7 @@ typedef struct memory {
     sinew_rigid rigid;
     acceleration kind;
     double omega, rho, gamma;
-    bool symmetric;
+    bool symmetric, safeguard;
     coarse_kind coarse;
     sinew_coarse aggregates;
     sinew_real *direction, *trial; /* [particle_count][4] of the correction by aggregates; NULL without */
@@ -159,6 +169,7 @@ static sinew_status prepare(sinew_solve *s, sinew_error *error)
     m->rho = (double)s->def.parameters[RHO];
     m->gamma = (double)s->def.parameters[GAMMA];
     m->symmetric = s->def.parameters[SYMMETRIC] > 0;
+    m->safeguard = s->def.parameters[SAFEGUARD] > 0;
     m->coarse = (coarse_kind)s->def.parameters[COARSE];
     if (m->kind == SOR || m->kind == CHEBYSHEV) {
         m->last = sinew_allocate_zero(&o->allocator, size, sizeof *m->last);
@@ -171,7 +182,9 @@ static sinew_status prepare(sinew_solve *s, sinew_error *error)
         status = prepare_aggregates(s, m, error);
     if (status != SINEW_OK)
         return status;
-    return sinew_visits_create(&m->visits, o, sinew_lanes(), s->def.parameters[HESSIAN] > 0, error);
+    status = sinew_visits_create(&m->visits, o, sinew_lanes(), s->def.parameters[HESSIAN] > 0, error);
+    m->visits.inner = (int32_t)s->def.parameters[INNER];
+    return status;
 }
 
 static void release(sinew_solve *s)
@@ -248,6 +261,7 @@ static void correct(sinew_solve *s, const memory *m)
         return;
     sinew_solve_evaluate(s);
     sinew_coarse_solve((sinew_coarse *)&m->aggregates, -1, s->gradient, false, m->direction);
+    sinew_filter(s->objective, m->direction);
     const double before = s->terms.inertia + s->terms.elastic, slope = sinew_dot(s->gradient, m->direction, n, threads);
     double alpha = slope < 0 ? 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99) : 0;
     for (int k = 0; slope < 0 && k <= HALVINGS; k++, alpha /= 2) {
@@ -293,16 +307,16 @@ static bool quick(sinew_solve *s, memory *m)
 static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
-    if (m->kind == CHEBYSHEV && quick(s, m))
+    if (m->safeguard && m->kind == CHEBYSHEV && quick(s, m))
         m->streak = 0;
-    if (m->streak == 0)
+    if (m->safeguard && m->streak == 0)
         return;
     if (m->kind == SOR) {
         *b = m->omega - 1;
         return;
     }
     const double square = m->rho * m->rho;
-    m->weight = m->streak == 1 ? 1 : m->streak == 2 ? 2 / (2 - square) : 4 / (4 - square * m->weight);
+    m->weight = m->streak <= 1 ? 1 : m->streak == 2 ? 2 / (2 - square) : 4 / (4 - square * m->weight);
     *a = m->weight * (m->gamma - 1);
     *b = m->weight - 1;
 }
@@ -353,16 +367,18 @@ static void accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     /* A first sweep stands whatever it does. */
-    const merit before = m->streak > 0 ? merit_of(s) : (merit){0};
+    const merit before = m->safeguard && m->streak > 0 ? merit_of(s) : (merit){0};
     double a, b;
     memcpy(m->last, s->q, bytes);
+    if (m->streak == 0)
+        memcpy(m->before, s->q, bytes);
     correct(s, m);
     sweep(s, m);
     extrapolation(s, m, &a, &b);
     extrapolate(s, m, a, b);
     move_pieces(s, m);
     m->streak++;
-    if ((a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {
+    if (m->safeguard && (a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {
         memcpy(s->q, m->last, bytes);
         move_pieces(s, m);
         m->streak = 0;
@@ -403,7 +419,8 @@ const sinew_solver_ops sinew_solver_pbng = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 100,
              .needs = SINEW_CAN_VERTEX,
-             .quasistatic = true},
+             .quasistatic = true,
+             .directions = true},
     .prepare = prepare,
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT,
     .refresh = refresh,

@@ -35,6 +35,7 @@ enum {
     START,
     COORDINATES,
     SETS,
+    FACTOR,
     PARAMETER_COUNT
 };
 enum {
@@ -65,6 +66,13 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
               .preset = 0,
               .meaning = "any: every energy as k/2 times the squared distance to where it is zero, by SQP; another "
                          "energy than its own"},
+    [FACTOR] = {.name = "factor",
+                .unit = "",
+                .choices = "double|single",
+                .maximum = 1,
+                .preset = 0,
+                .meaning = "arithmetic that the matrix is factorised in; single, as publications do, loses the centre "
+                           "of mass where h^2 k is large (coordinates = reduced, sets = own)"},
 };
 
 typedef struct pd {
@@ -118,8 +126,11 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "projective dynamics");
     p->position = s->def.parameters[FORM] == FORM_POSITION;
     p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
-    const sinew_global_rule rule = {
-        .weighing = {1, 1, 1}, .factorisations = &s->factorisations, .beside = !p->position, .position = p->position};
+    const sinew_global_rule rule = {.weighing = {1, 1, 1},
+                                    .factorisations = &s->factorisations,
+                                    .beside = !p->position,
+                                    .position = p->position,
+                                    .single = s->def.parameters[FACTOR] > 0};
     if (!p->b)
         return sinew_fail_memory(error, "projective dynamics");
     if (!has_copies(&s->def)) {

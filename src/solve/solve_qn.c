@@ -7,7 +7,8 @@
  *     q <- q + alpha d,     alpha by line search on g
  *
  * S = M/h^2 + sum w_j D_j^T D_j as in PD; where an energy is not a distance to a set, its weight is the stiffness of
- * the quadratic that fits the material best over an interval of stretches, thesis (4.64). Takes every energy that has
+ * the quadratic that fits the material best over an interval of stretches, thesis (4.64). In place of S pairs may also
+ * be added to a diagonal (`first`), which no one wants but to see what S is worth. Takes every energy that has
  * reduced coordinates; with no pairs and alpha = 1 an iteration is one of PD.
  *
  * Where something touches, pairs know the elastic part alone, and the blocks C of contacts where the iterate is
@@ -29,6 +30,9 @@ enum {
     STRETCH_LOW,
     STRETCH_HIGH,
     START,
+    FIRST,
+    SHRINK,
+    LEAST,
     PARAMETER_COUNT
 };
 #define WINDOW_MOST 32
@@ -49,6 +53,29 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [STRETCH_LOW] = SINEW_STRETCH_LOW_PARAMETER,
     [STRETCH_HIGH] = SINEW_STRETCH_HIGH_PARAMETER,
     [START] = SINEW_START_PARAMETER,
+    [FIRST] = {.name = "first",
+               .unit = "",
+               .choices = "pd|diagonal|identity",
+               .maximum = 2,
+               .preset = 0,
+               .meaning =
+                   "the matrix that pairs are added to: that of PD, the mean stiffness of each particle at rest, "
+                   "or a multiple of the identity"},
+    [SHRINK] = {.name = "shrink",
+                .unit = "",
+                .minimum = 0,
+                .maximum = 1,
+                .preset = 0,
+                .open_maximum = true,
+                .meaning = "backtracking: beta, what a step is shortened by; 0: where a parabola is lowest"},
+    [LEAST] = {.name = "least",
+               .unit = "",
+               .minimum = 0,
+               .maximum = 1,
+               .preset = 0,
+               .open_maximum = true,
+               .meaning = "backtracking: t, a step shorter than this is taken as it is; 0: no step is, the pairs are "
+                          "dropped"},
 };
 
 typedef struct qn {
@@ -60,9 +87,11 @@ typedef struct qn {
     sinew_real *old_q;                                     /* [particle_count][4]; NULL until something touches */
     sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
     double rho[WINDOW_MOST];
+    double scale; /* m/N: the identity's multiple */
 } qn;
 
-typedef void global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
+/* x = B0^-1 x; `alone`: without contacts and transient rows that are left to conjugate gradients. */
+typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
@@ -136,16 +165,51 @@ static double rho_of(const qn *n, int32_t age)
     return n->rho[(n->newest - age + n->window) % n->window];
 }
 
-/* d <- H d, thesis algorithm 7, with S^-1 in the middle. */
-static void two_loops(const sinew_solve *s, qn *n, global_solve *middle, sinew_real *d)
+static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
+    if (alone)
+        sinew_global_solve_factor(&n->global, s->objective, x, x);
+    else
+        sinew_global_solve(&n->global, s->objective, x, x);
+}
+
+/* A third of the trace of each particle's block; stiffness_of is zero at pins, as x is. */
+static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+{
+    (void)n;
+    (void)alone;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        x[i] = s->stiffness_of[i / 4] > 0 ? (sinew_real)(3 * (double)x[i] / s->stiffness_of[i / 4]) : 0;
+}
+
+static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+{
+    (void)alone;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        x[i] = (sinew_real)(n->scale * (double)x[i]);
+}
+
+/* The multiple of the identity before there are pairs: one that is not too far for the stiffest particle. Later it is
+ * s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
+static double first_scale(const sinew_solve *s)
+{
+    double most = 0;
+    for (int32_t i = 0; i < s->objective->particle_count; i++)
+        most = fmax(most, s->stiffness_of[i]);
+    return most > 0 ? 3 / most : 1;
+}
+
+/* d <- H d, thesis algorithm 7, with B0^-1 in the middle. */
+static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
+{
+    static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     double xi[WINDOW_MOST];
     for (int32_t age = 0; age < n->count; age++) {
         xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), d, count, threads);
         sinew_add_scaled(d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
     }
-    middle(&n->global, s->objective, d, d);
+    firsts[(int)s->def.parameters[FIRST]](s, n, alone, d);
     for (int32_t age = n->count - 1; age >= 0; age--) {
         double eta = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 1), d, count, threads);
         sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_of(s, n, age, 0), count, threads);
@@ -157,7 +221,7 @@ static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
 {
     const sinew_solve *s = context;
     memcpy(z, r, 4 * (size_t)s->objective->particle_count * sizeof *z);
-    two_loops(s, s->memory, sinew_global_solve_factor, z);
+    two_loops(s, s->memory, true, z);
 }
 
 /* d = -H grad g; d = -(H^-1 + C)^-1 grad g where something touches */
@@ -168,7 +232,7 @@ static void find_direction(sinew_solve *s, qn *n)
     if (n->global.touches)
         sinew_global_solve_beside(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
     else
-        two_loops(s, n, sinew_global_solve, n->d);
+        two_loops(s, n, false, n->d);
 }
 
 /* Keeps the pair that has been written to a place if it shows positive curvature. */
@@ -181,6 +245,7 @@ static void keep_pair(const sinew_solve *s, qn *n, int32_t place)
     if (!(curvature > 1e-10 * size))
         return;
     n->rho[place] = 1 / curvature;
+    n->scale = curvature / sinew_dot(change, change, count, threads);
     n->newest = place;
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
@@ -232,12 +297,16 @@ static void qn_begin(sinew_solve *s)
     n->count = n->newest = 0;
     n->old_known = false;
     n->global.solves = 0;
+    n->scale = first_scale(s);
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
 static double advance(sinew_solve *s, qn *n)
 {
     static sinew_search *const searches[] = {sinew_line_search, sinew_line_search_wolfe, sinew_full_step};
+    const double beta = (double)s->def.parameters[SHRINK], least = (double)s->def.parameters[LEAST];
+    if (n->search == 0 && (beta > 0 || least > 0))
+        return sinew_line_search_by(s, n->d, beta, least, n->trial, n->trial_gradient);
     return searches[n->search](s, n->d, n->trial, n->trial_gradient);
 }
 

@@ -7,9 +7,10 @@
  *
  * Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update leaves out the residual of the momentum
  * equation and the second derivatives of C, so that it converges to something near, but not at, the minimum of g: the
- * residual stalls. It stalls near where C vanishes at rest; neo-Hookean in the forms of the thesis, whose C do not,
- * blows up on stiff bodies. Options: Gauss-Seidel by colours or in mesh order, symmetric sweeps, Jacobi; damping;
- * neo-Hookean as sqrt(2 psi), combined, split, or split with hard incompressibility.
+ * residual stalls (`residual` = yes keeps the former: sweep_past.c). It stalls near where C vanishes at rest;
+ * neo-Hookean in the forms of the thesis, whose C do not, blows up on stiff bodies. Options: Gauss-Seidel by colours or
+ * in mesh order, symmetric sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split with hard
+ * incompressibility.
  */
 #include "solve/shared_parameters.h"
 #include "solve/sweeping.h"
@@ -22,6 +23,10 @@ enum {
     COMPLIANCE,
     SUBSTEPS,
     RELAXATION,
+    ACCELERATION,
+    RHO,
+    RESIDUAL,
+    FIRST,
     PARAMETER_COUNT
 };
 
@@ -50,6 +55,22 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                   .meaning =
                       "parts of a step, each with its share of the iterations; as many as iterations: small steps"},
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
+    [ACCELERATION] = SINEW_ACCELERATION_PARAMETER,
+    [RHO] = SINEW_RHO_PARAMETER,
+    [RESIDUAL] = {.name = "residual",
+                  .unit = "",
+                  .choices = "no|yes",
+                  .maximum = 1,
+                  .preset = 0,
+                  .meaning = "yes: sweeps take the residual of the momentum equation along, which XPBD leaves out; "
+                             "unstable on stiff bodies"},
+    [FIRST] = {.name = "first",
+               .unit = "",
+               .choices = "zero|guess",
+               .maximum = 1,
+               .preset = 0,
+               .meaning = "multipliers that a step begins with: zero, or -C / alpha~ (thesis 4.1.6), of which nothing "
+                          "comes without `residual`"},
 };
 
 static sinew_constrain_kernel xpbd_kernel(const sinew_solve *s, sinew_sweeping_parts *parts)
@@ -67,7 +88,11 @@ static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_sweeping_parts parts;
     const sinew_constrain_kernel how = xpbd_kernel(s, &parts);
-    return sinew_sweeping_prepare(s, &how, &parts, error);
+    const sinew_sweeping_extras extras = {.chebyshev = s->def.parameters[ACCELERATION] > 0,
+                                          .rho = (double)s->def.parameters[RHO],
+                                          .residual = s->def.parameters[RESIDUAL] > 0,
+                                          .guess = s->def.parameters[FIRST] > 0};
+    return sinew_sweeping_prepare(s, &how, &parts, &extras, error);
 }
 
 static sinew_status xpbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
@@ -75,6 +100,12 @@ static sinew_status xpbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *
     sinew_sweeping_parts parts;
     const sinew_constrain_kernel how = xpbd_kernel(s, &parts);
     return sinew_sweeping_refresh(s, &how, &parts, changed, error);
+}
+
+static uint32_t xpbd_needs(const sinew_solver_def *def)
+{
+    const bool numbers = def->parameters[RESIDUAL] > 0 || def->parameters[FIRST] > 0;
+    return SINEW_CAN_CONSTRAINT | (numbers ? SINEW_CAN_JACOBIAN : 0);
 }
 
 const sinew_solver_ops sinew_solver_xpbd = {
@@ -94,6 +125,8 @@ const sinew_solver_ops sinew_solver_xpbd = {
     .settle = sinew_sweeping_settle,
     .resume = sinew_sweeping_resume,
     .guarded_late = true,
+    .hard = SINEW_CAN_CONSTRAINT,
+    .needs = xpbd_needs,
     .multipliers = sinew_sweeping_multipliers,
     .colours = sinew_sweeping_colours,
 };

@@ -77,7 +77,7 @@ static sinew_status xpbd_qs_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_sweeping_parts parts;
     const sinew_constrain_kernel how = xpbd_qs_kernel(s, &parts);
-    const sinew_status status = sinew_sweeping_prepare(s, &how, &parts, error);
+    const sinew_status status = sinew_sweeping_prepare(s, &how, &parts, NULL, error);
     if (status == SINEW_OK)
         sinew_sweep_arrange(&((sinew_sweeping *)s->memory)->sweep, s->def.parameters[FIRST] > 0);
     return status;
@@ -108,6 +108,7 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
     .settle = sinew_sweeping_settle,
     .resume = sinew_sweeping_resume,
     .guarded_late = true,
+    .hard = SINEW_CAN_CONSTRAINT,
     .multipliers = sinew_sweeping_multipliers,
     .colours = sinew_sweeping_colours,
 };

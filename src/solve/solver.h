@@ -78,6 +78,8 @@ typedef struct sinew_solver_ops {
     bool needs_gradient;
     /* Iterations look at s->value_noise. */
     bool needs_noise;
+    /* SINEW_CAN_... that an energy needs to be kept hard; 0: none is. */
+    uint32_t hard;
     /* A step is one iteration, which is made whatever the residual; more are not made where they are allowed. */
     bool one_iteration;
     void (*begin)(sinew_solve *s);

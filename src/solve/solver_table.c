@@ -126,12 +126,14 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
     const uint32_t needs = table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs;
     if (!has_needs(solver, needs, energy, why, sizeof why))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    if (!hard || table[solver]->info.needs & SINEW_CAN_CONSTRAINT)
+    const uint32_t wanted = table[solver]->hard;
+    if (!hard || (wanted && (sinew_get_energy_info(energy)->capabilities & wanted) == wanted))
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "%s cannot keep %s hard: it goes by the energy, and a hard one is infinite off its constraints; "
-                      "use xpbd, xpbd-qs or pbd, or a large stiffness",
-                      table[solver]->info.name, sinew_get_energy_info(energy)->name);
+                      "%s cannot keep %s hard: %s; use xpbd, xpbd-qs or pbd, or a large stiffness",
+                      table[solver]->info.name, sinew_get_energy_info(energy)->name,
+                      wanted ? "it is not a distance to a set that could be projected on"
+                             : "it goes by the energy, and a hard one is infinite off its constraints");
 }
 
 /* Rows of a record are counted in 32 bits, one more than iterations. */

@@ -14,9 +14,8 @@
 #define PHASE_GROUPS    32  /* on average; below, threads would spend more time on meeting than on work */
 #define SLICE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
 
-/* `how`, as far as the batch's energy does not say otherwise. A hard one is taken as PBD takes all. */
-static sinew_constrain_kernel batch_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
-                                           const sinew_constrain_kernel *how)
+sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                          const sinew_constrain_kernel *how)
 {
     sinew_constrain_kernel kernel = *how;
     const double k = (double)b->source->pbd_stiffness;
@@ -35,7 +34,7 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
                        int32_t first, int32_t last)
 {
     const size_t lanes = (size_t)first * (size_t)b->width;
-    sinew_constrain_kernel kernel = batch_manner(sweep, b, how);
+    sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
     kernel.groups.count = last - first;
     kernel.groups.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
     kernel.groups.data = b->data + lanes * (size_t)b->ops->data_count;
@@ -44,7 +43,10 @@ static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     kernel.dx = sweep->dx;
     kernel.apart = sweep->order != SINEW_SWEEP_MESH;
     kernel.share = b->share ? b->share + lanes : NULL;
-    b->ops->constrain(&kernel);
+    if (b->ops->whole_row)
+        sinew_sweep_row_project(sweep, b, &kernel);
+    else
+        b->ops->constrain(&kernel);
 }
 
 /* Coloured, in the order of batches, of domains before what is between them, and of colours: what runs side by side
@@ -85,7 +87,7 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
-    const int32_t slices = 2 * ((groups + two - 1) / two);
+    const int32_t slices = b->ops->whole_row ? 1 : 2 * ((groups + two - 1) / two);
     return slices < groups ? slices : groups;
 }
 
@@ -137,7 +139,7 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {
-    if (!backward || sweep->order != SINEW_SWEEP_MESH) {
+    if (!backward || sweep->order != SINEW_SWEEP_MESH || b->ops->whole_row) {
         run_groups(sweep, b, how, 0, b->group_count);
         return;
     }

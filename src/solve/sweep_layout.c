@@ -26,14 +26,31 @@ static bool make_room(const sinew_sweep *sweep, const sinew_sweep_batch *b, void
                                 : sinew_make_room(allocator, slot, room, count, size);
 }
 
-static bool make_batch_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
+static bool make_past_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
+{
+    const size_t count = (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
+    return make_room(sweep, b, &b->past[0], &b->past_room[0], count, sizeof *b->lambda) &&
+           make_room(sweep, b, &b->past[1], &b->past_room[1], count, sizeof *b->lambda);
+}
+
+/* Room for one group of the batch that needs most. */
+static bool make_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
+{
+    const size_t m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
+    return sinew_make_room(&sweep->objective->allocator, &sweep->numbers, &sweep->number_room,
+                           m * (1 + 3 * n + m) * (size_t)b->width, sizeof *sweep->numbers);
+}
+
+static bool make_batch_room(sinew_sweep *sweep, sinew_sweep_batch *b)
 {
     const size_t lanes = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     return make_room(sweep, b, &b->vertex, &b->vertex_room, lanes * n, sizeof *b->vertex) &&
            make_room(sweep, b, &b->data, &b->data_room, lanes * (size_t)b->ops->data_count, sizeof *b->data) &&
            make_room(sweep, b, &b->element, &b->element_room, lanes, sizeof *b->element) &&
            make_room(sweep, b, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
-                     sizeof *b->lambda);
+                     sizeof *b->lambda) &&
+           (!sweep->rule.extrapolates || make_past_room(sweep, b)) &&
+           (!sweep->rule.numbers || make_numbers(sweep, b)) && (!b->ops->whole_row || sinew_sweep_row_room(sweep, b));
 }
 
 /* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
@@ -91,7 +108,7 @@ static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b,
                                  sinew_sweep_work *work, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
-    if (sweep->order != SINEW_SWEEP_COLOURED) {
+    if (sweep->order != SINEW_SWEEP_COLOURED || b->ops->whole_row) {
         memset(work->classes, 0, (size_t)list->elements.count * sizeof *work->classes);
         b->colour_count = 1;
         return SINEW_OK;
@@ -130,7 +147,7 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
 }
 
 /* Sorts the listed elements by class and puts them into groups; their classes are known. */
-static bool group_elements(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
+static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
 {
     const int32_t classes = class_count(b);
     const size_t starts = (size_t)classes + 1;
@@ -158,7 +175,7 @@ static const sinew_energy_ops *choose_ops(const sinew_batch *batch, sinew_sweep_
     return scalar ? scalar : batch->ops;
 }
 
-static sinew_status build_batch(const sinew_sweep *sweep, sinew_sweep_batch *b, const sinew_batch *source,
+static sinew_status build_batch(sinew_sweep *sweep, sinew_sweep_batch *b, const sinew_batch *source,
                                 sinew_sweep_work *work, sinew_error *error)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
@@ -311,14 +328,22 @@ static bool allocate_points(sinew_sweep *sweep)
         sweep->dx = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->dx);
         sweep->crowd = sinew_allocate_zero(&o->allocator, count, sizeof *sweep->crowd);
     }
-    return sweep->xw && (!jacobi || (sweep->dx && sweep->crowd));
+    for (int i = 0; sweep->rule.extrapolates && i < 2; i++)
+        sweep->past[i] = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->past[i]);
+    if (sweep->rule.numbers) {
+        sweep->start = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->start);
+        sweep->balanced = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->balanced);
+    }
+    return sweep->xw && (!jacobi || (sweep->dx && sweep->crowd)) &&
+           (!sweep->rule.extrapolates || (sweep->past[0] && sweep->past[1])) &&
+           (!sweep->rule.numbers || (sweep->start && sweep->balanced));
 }
 
-sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, sinew_sweep_order order,
+sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, const sinew_sweep_rule *rule,
                                 sinew_error *error)
 {
     sinew_sweep_work work = {0};
-    *sweep = (sinew_sweep){.objective = o, .order = order};
+    *sweep = (sinew_sweep){.objective = o, .order = rule->order, .rule = *rule};
     sinew_status status = allocate_points(sweep) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     if (status == SINEW_OK)
         status = add_batches(sweep, 0, o->fixed_task_count, &work, error);
@@ -347,12 +372,14 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     const sinew_allocator *allocator = &sweep->objective->allocator;
     for (int32_t i = 0; i < sweep->batch_limit; i++) {
         sinew_sweep_batch *b = &sweep->batches[i];
-        void *arrays[] = {b->first_group, b->vertex, b->data, b->element, b->lambda, b->share};
+        void *arrays[] = {b->first_group, b->vertex, b->data,  b->element, b->lambda,
+                          b->share,       b->row,    b->slope, b->past[0], b->past[1]};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }
     release_work(&sweep->work, allocator);
-    void *arrays[] = {sweep->batches, sweep->turn, sweep->xw, sweep->dx, sweep->crowd};
+    void *arrays[] = {sweep->batches, sweep->turn,    sweep->xw,    sweep->dx,       sweep->crowd,
+                      sweep->past[0], sweep->past[1], sweep->start, sweep->balanced, sweep->numbers};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *sweep = (sinew_sweep){0};
@@ -383,6 +410,8 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
         forget_multipliers(&sweep->batches[k]);
         take_numbers(&sweep->batches[k]);
     }
+    if (sweep->start)
+        memcpy(sweep->start, sweep->xw, 4 * (size_t)o->particle_count * sizeof *sweep->start);
 }
 
 /* A contact that was pushed by its multipliers can let go only of what it knows of. */

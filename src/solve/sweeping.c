@@ -23,7 +23,8 @@ static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *
 }
 
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
-                                    const sinew_sweeping_parts *parts, sinew_error *error)
+                                    const sinew_sweeping_parts *parts, const sinew_sweeping_extras *extras,
+                                    sinew_error *error)
 {
     sinew_objective *o = s->objective;
     sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
@@ -31,10 +32,16 @@ sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel
         return sinew_fail_memory(error, "the constraints");
     w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
+    if (extras)
+        w->extras = *extras;
     const sinew_status status = take_settings(s, how, parts, error);
     if (status != SINEW_OK)
         return status;
-    return sinew_sweep_create(&w->sweep, o, (sinew_sweep_order)sinew_solve_parameter(s, "order"), error);
+    sinew_sweep_rule rule = {.order = (sinew_sweep_order)sinew_solve_parameter(s, "order"),
+                             .numbers = w->extras.residual || w->extras.guess};
+    w->extras.chebyshev = w->extras.chebyshev && rule.order == SINEW_SWEEP_JACOBI;
+    rule.extrapolates = w->extras.chebyshev;
+    return sinew_sweep_create(&w->sweep, o, &rule, error);
 }
 
 sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
@@ -75,6 +82,14 @@ void sinew_sweeping_begin(sinew_solve *s)
     w->time->begin(s, w);
 }
 
+void sinew_sweeping_start(const sinew_solve *s, sinew_sweeping *w)
+{
+    sinew_sweep_begin(&w->sweep, s->q);
+    w->streak = 0;
+    if (w->extras.guess)
+        sinew_sweep_guess(&w->sweep, &w->how);
+}
+
 static void sweep_once(sinew_sweeping *w)
 {
     sinew_sweep_run(&w->sweep, &w->how, false, w->relaxation);
@@ -82,11 +97,33 @@ static void sweep_once(sinew_sweeping *w)
         sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
 }
 
+/* Chebyshev's next weight; the first sweep has 1 and stands. */
+static void go_beyond(sinew_sweeping *w)
+{
+    const double square = w->extras.rho * w->extras.rho;
+    w->weight = w->streak == 0 ? 1 : w->streak == 1 ? 2 / (2 - square) : 4 / (4 - square * w->weight);
+    if (w->streak > 0)
+        sinew_sweep_extrapolate(&w->sweep, w->weight - 1);
+}
+
+static void sweep_with_extras(sinew_sweeping *w)
+{
+    const bool plain = sinew_sweep_touches(&w->sweep);
+    if (w->extras.residual && !plain)
+        sinew_sweep_balance(&w->sweep, &w->how);
+    if (w->extras.chebyshev)
+        sinew_sweep_keep(&w->sweep);
+    sweep_once(w);
+    if (w->extras.chebyshev && !plain)
+        go_beyond(w);
+    w->streak = plain ? 0 : w->streak + 1;
+}
+
 uint32_t sinew_sweeping_iterate(sinew_solve *s)
 {
     sinew_sweeping *w = s->memory;
     w->time->before_sweep(s, w);
-    sweep_once(w);
+    sweep_with_extras(w);
     w->moved = true;
     w->done++;
     w->time->after_sweep(s, w);
@@ -107,8 +144,10 @@ void sinew_sweeping_settle(sinew_solve *s)
 void sinew_sweeping_resume(sinew_solve *s, uint32_t what)
 {
     sinew_sweeping *w = s->memory;
-    if (what & SINEW_RESUME_ELEMENTS)
-        sinew_sweep_resume(&w->sweep, w->part_h * w->part_h);
+    if (!(what & SINEW_RESUME_ELEMENTS))
+        return;
+    sinew_sweep_resume(&w->sweep, w->part_h * w->part_h);
+    w->streak = 0;
 }
 
 /* Colours are counted over all energies, which follow each other. Constraints have them, particles have none. */

@@ -2,7 +2,9 @@
  *
  * sweeping.h: what the solvers that go from constraint to constraint share: PBD is XPBD with another kernel setting.
  *
- * They offer the parameters order, symmetric and relaxation (shared_parameters.h). A step begins at q_tilde with all
+ * They offer the parameters order, symmetric and relaxation (shared_parameters.h); PBD and XPBD also Chebyshev's
+ * acceleration of Jacobi sweeps (Wang 2015), with the weights w = 1, 2/(2 - rho^2), then 4/(4 - rho^2 w), which begin
+ * anew with each part of a step. While something touches, sweeps are plain. A step begins at q_tilde with all
  * multipliers zero, and an iteration is one sweep. XPBD may divide the step into substeps (Macklin et al. 2019, "Small
  * steps in physics simulation"): substep k of n goes from q_k with velocity v_k to
  *
@@ -35,6 +37,14 @@ typedef struct sinew_sweeping_parts {
     double keep;    /* pseudo-time: what is left of velocities after a part, 0 .. 1 */
 } sinew_sweeping_parts;
 
+/* What may be asked for beside plain sweeps. */
+typedef struct sinew_sweeping_extras {
+    bool chebyshev; /* in order Jacobi */
+    double rho;     /* of its weights */
+    bool residual;  /* every sweep begins without residual of the momentum equation (sinew_sweep_balance) */
+    bool guess;     /* multipliers begin as -C / alpha~ */
+} sinew_sweeping_extras;
+
 typedef struct sinew_sweeping sinew_sweeping;
 
 /* How time passes around the sweeps of a step (sweeping_time.c). */
@@ -52,6 +62,9 @@ struct sinew_sweeping {
     sinew_constrain_kernel how; /* compliance, stiffness, damping and form; damping is on when it is not zero */
     bool symmetric;
     double relaxation;
+    sinew_sweeping_extras extras;
+    double weight;  /* of Chebyshev, of the last sweep */
+    int32_t streak; /* sweeps since multipliers were set, or contacts changed */
     sinew_sweeping_parts parts;
     const sinew_sweeping_time *time;
     double part_h;          /* s, of one part, or of the step as a whole */
@@ -60,15 +73,18 @@ struct sinew_sweeping {
     sinew_real *v, *q_last; /* [particle_count][4] at the start of the part; NULL where there are none */
 };
 
-/* Sets s->memory up for kernels as `how` says. */
+/* Sets s->memory up for kernels as `how` says; extras may be NULL. */
 sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
-                                    const sinew_sweeping_parts *parts, sinew_error *error);
+                                    const sinew_sweeping_parts *parts, const sinew_sweeping_extras *extras,
+                                    sinew_error *error);
 /* Takes over changes (SINEW_SWEEPING_REFRESHES); `how` and `parts` as prepare would get them now. */
 sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
                                     const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error);
 int32_t sinew_sweeping_form(int choice); /* of SINEW_NEO_HOOKEAN_PARAMETER: a SINEW_FORM_ */
 void sinew_sweeping_release(sinew_solve *s);
 void sinew_sweeping_begin(sinew_solve *s);
+/* Multipliers and positions of the sweeps that follow: of a step, or of a part of it. */
+void sinew_sweeping_start(const sinew_solve *s, sinew_sweeping *w);
 uint32_t sinew_sweeping_iterate(sinew_solve *s);
 void sinew_sweeping_settle(sinew_solve *s);
 void sinew_sweeping_resume(sinew_solve *s, uint32_t what);

@@ -25,7 +25,7 @@ static void whole_begin(sinew_solve *s, sinew_sweeping *w)
 {
     memcpy(s->q, s->objective->q_tilde, vector_bytes(s));
     s->gradient_known = false;
-    sinew_sweep_begin(&w->sweep, s->q);
+    sinew_sweeping_start(s, w);
 }
 
 static void whole_no_more(sinew_solve *s, sinew_sweeping *w)
@@ -66,7 +66,7 @@ static void start_sweeps(const sinew_solve *s, sinew_sweeping *w)
 {
     if (w->how.damping > 0)
         w->how.x_old = w->q_last;
-    sinew_sweep_begin(&w->sweep, s->q);
+    sinew_sweeping_start(s, w);
 }
 
 /* v = keep (q - q_last) / h */

@@ -40,6 +40,59 @@ static void run_energies(const sinew_visits *v, const sinew_visit_groups *g, int
     }
 }
 
+/* Nodes that are held along some directions: with A = B + m/h^2 1 and g the gradient of the objective, the sums become
+ * S B S + (1 - S) tr B and what makes S g of g, so that their step is that within what is free. */
+static void hold_sums(const sinew_objective *o, const sinew_visit_move *move, size_t W, sinew_real *sum)
+{
+    static const int entry[6] = {0, 4, 8, 1, 2, 5};
+    for (size_t place = 0; place < (size_t)move->group_count * W; place++) {
+        const size_t at = (size_t)move->node[place];
+        const int32_t particle = (int32_t)(at / SINEW_POINT);
+        const sinew_real *S = o->filter + 6 * (size_t)particle;
+        sinew_real *own = sum + place / W * SINEW_VISIT_SUM * W + place % W;
+        if (S[0] + S[1] + S[2] > (sinew_real)2.5)
+            continue;
+        double block[9], g[3], other[3], filtered[3];
+        for (size_t c = 0; c < 3; c++) {
+            g[c] = (double)own[c * W];
+            other[c] = o->quasistatic ? -(double)move->target[at + c]
+                                      : (double)move->mass[place] * (double)move->inertia *
+                                            ((double)move->x[at + c] - (double)move->target[at + c]);
+            filtered[c] = g[c] + other[c];
+        }
+        sinew_filter_point(o, particle, filtered);
+        for (size_t k = 0; k < 6; k++)
+            block[entry[k]] = (double)own[(3 + k) * W];
+        block[3] = block[1];
+        block[6] = block[2];
+        block[7] = block[5];
+        sinew_filter_block(o, particle, particle, block);
+        for (size_t c = 0; c < 3; c++)
+            own[c * W] = (sinew_real)(filtered[c] - other[c]);
+        for (size_t k = 0; k < 6; k++)
+            own[(3 + k) * W] = (sinew_real)block[entry[k]];
+    }
+}
+
+/* One step of every node of the groups from `first` on that `move` is about. */
+static void move_groups(const sinew_visits *v, const sinew_visit_groups *g, int32_t first, const sinew_visit_move *move,
+                        sinew_real *sum)
+{
+    const size_t lanes = (size_t)move->group_count * (size_t)v->lanes->width;
+    memset(sum, 0, lanes * SINEW_VISIT_SUM * sizeof *sum);
+    run_energies(v, g, first, move, sum, false);
+    if (v->objective->filter)
+        hold_sums(v->objective, move, (size_t)v->lanes->width, sum);
+    v->lanes->visits->step(move);
+    for (int k = 0; g->checked && k <= HALVINGS; k++) {
+        memset(move->change, 0, lanes * 2 * sizeof *move->change);
+        run_energies(v, g, first, move, sum, true);
+        if (!v->lanes->visits->shorten(move, k == HALVINGS))
+            break;
+    }
+    v->lanes->visits->move(move);
+}
+
 /* Moves the nodes of groups first .. first + count - 1, at most TILE. */
 static void run_groups(const sinew_visits *v, const sinew_visit_groups *g, int32_t first, int32_t count,
                        double relaxation, sinew_real *q)
@@ -58,16 +111,8 @@ static void run_groups(const sinew_visits *v, const sinew_visit_groups *g, int32
                                    .target = o->quasistatic ? o->force : o->q_tilde,
                                    .inertia = (sinew_real)(o->quasistatic ? 0 : 1 / (o->h * o->h)),
                                    .relaxation = (sinew_real)relaxation};
-    memset(sum, 0, (size_t)count * SINEW_VISIT_SUM * W * sizeof *sum);
-    run_energies(v, g, first, &move, sum, false);
-    v->lanes->visits->step(&move);
-    for (int k = 0; g->checked && k <= HALVINGS; k++) {
-        memset(change, 0, (size_t)count * 2 * W * sizeof *change);
-        run_energies(v, g, first, &move, sum, true);
-        if (!v->lanes->visits->shorten(&move, k == HALVINGS))
-            break;
-    }
-    v->lanes->visits->move(&move);
+    for (int32_t k = 0; k == 0 || k < v->inner; k++)
+        move_groups(v, g, first, &move, sum);
 }
 
 static bool is_idle(const sinew_visit_groups *g, int32_t group, int32_t W)

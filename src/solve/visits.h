@@ -69,6 +69,7 @@ typedef struct sinew_visits {
     const sinew_objective *objective;
     const sinew_lane_variant *lanes;
     bool exact;           /* blocks: exact, else cheap */
+    int32_t inner;        /* steps of a node before the next one has its turn; 0 and 1: one */
     int32_t colour_count; /* of fixed groups and layer */
     sinew_visit_groups fixed, layer;
     sinew_visit_sources sources;          /* of the fixed groups */

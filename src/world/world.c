@@ -98,6 +98,7 @@ void sinew_world_destroy(sinew_world *world)
         sinew_shape_destroy(&world->colliders[i], &allocator);
     for (int32_t i = 0; i < world->body_count; i++)
         sinew_body_record_destroy(&allocator, &world->bodies[i]);
+    sinew_world_release_held(world);
     void *arrays[] = {world->q,      world->v,          world->force,     world->rest,      world->q_tilde,
                       world->f_ext,  world->mass,       world->pinned,    world->inside,    world->outside,
                       world->bodies, world->energies,   world->pins,      world->batches,   world->note,

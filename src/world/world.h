@@ -93,6 +93,10 @@ typedef struct sinew_pin_record {
     sinew_body body;        /* whose vertices were numbered, as given; index -1: the world's particles */
     uint32_t motion_digest; /* of the motion as it was given */
     uint32_t generation;
+    int32_t direction_count; /* 3: held in all directions; else (world_held.c) along these: */
+    double directions[3][3]; /* unit vectors, normal to each other */
+    double *along;           /* [count][direction_count][3] a_k; NULL until prepared */
+    size_t along_room;
 } sinew_pin_record;
 
 typedef struct sinew_load_record sinew_load_record; /* loads.h */
@@ -112,6 +116,11 @@ struct sinew_world {
                              known; NULL until there was one */
     sinew_real *mass;
     uint8_t *pinned;
+    sinew_real *filter; /* [particle_count][6] S of particles that are held along some directions (objective.h); NULL
+                           until there was one. Made, as the next two, when the world is prepared */
+    int32_t *held;      /* [held_count] these particles, ascending */
+    int32_t held_count;
+    size_t filter_room, held_room;
     int32_t *outside; /* [particle_count] outside number of an inside one */
     int32_t *inside;  /* [number_count] and back; negative: SINEW_NUMBER_... */
     int32_t number_count, number_capacity;
@@ -267,6 +276,20 @@ sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energ
                                      const int32_t *elements, int32_t count, sinew_error *error);
 /* Gives the elements of a store rest shapes of their own, at first those of the bodies; false without memory. */
 bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store);
+/* Pins that hold some directions only (world_held.c). Directions of a def; whether a record has such; whether its
+ * particles can be held along these beside what holds them already. */
+sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_record *record, sinew_error *error);
+bool sinew_pin_is_partial(const sinew_pin_record *pin);
+sinew_status sinew_pin_check_held(const sinew_world *world, const sinew_pin_def *def, const sinew_pin_record *record,
+                                  sinew_error *error);
+/* Filters of all particles, and which of them are held or, along three directions, pinned. Allocates. */
+sinew_status sinew_world_find_held(sinew_world *world, sinew_error *error);
+void sinew_world_release_held(sinew_world *world);
+/* Brings particles of such a pin to where it holds them. */
+void sinew_pin_place(const sinew_pin_record *pin, sinew_real *q);
+/* r = free + held: what of a force on a particle moves it, and what its pins bear. */
+void sinew_world_split_force(const sinew_world *world, int32_t particle, const double r[3], double free[3],
+                             double held[3]);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the step that comes next, without moving anything else. */
 void sinew_world_predict(sinew_world *world);

@@ -163,11 +163,14 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
     const struct sinew_balance_work *work = s->work;
     for (int32_t i = first; i < last; i++) {
         const double m = (double)world->mass[i];
+        double r[3], free[3], held[3];
+        for (size_t c = 0; c < 3; c++)
+            r[c] = (double)work->imbalance[4 * (size_t)i + c];
+        sinew_world_split_force(world, i, r, free, held);
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
             const double d = (double)world->q[at] - (double)work->q[at], v_n = (double)work->v[at];
             const double v = (double)world->v[at], u = world->def.quasistatic ? 0 : d / s->h, kick = u - s->kept * v_n;
             const double weight = s->load * m * (double)world->def.gravity[c];
-            const double r = (double)work->imbalance[at];
             sums[SUM_KINETIC_BEFORE] += m * v_n * v_n;
             sums[SUM_KINETIC_AFTER] += m * v * v;
             sums[SUM_KINETIC_STEP] += m * u * u;
@@ -177,24 +180,32 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
             const double push = (double)world->force[at] + (world->load_force ? (double)world->load_force[at] : 0);
             sums[SUM_FORCES] += s->load * push * d;
             sums[SUM_ELASTIC] += ((double)work->forces[at] + (double)world->f_ext[at]) * d;
-            sums[world->pinned[i] ? SUM_PINS : SUM_FREE] += r * d;
+            sums[SUM_PINS] += held[c] * d;
+            sums[SUM_FREE] += free[c] * d;
         }
     }
 }
 
-/* r: at free particles the solver's own gradient, at pins what holds them where they were led. */
+/* r: at free particles the solver's own gradient, at pins what holds them where they were led; a particle that is held
+ * along some directions has both. */
 static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_balance_work *w)
 {
     sinew_world_imbalance(world, w->nobody, w->forces);
     sinew_solve_evaluate(&world->solve);
-    for (int32_t i = 0; i < world->particle_count; i++)
-        for (size_t c = 0, at = 4 * (size_t)i; c < 4; c++, at++) {
+    for (int32_t i = 0; i < world->particle_count; i++) {
+        double r[3], free[3], held[3];
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
             const double u = ((double)world->q[at] - (double)w->q[at]) / s->h;
             const double push =
                 world->def.quasistatic ? 0 : (double)world->mass[i] * (u - s->kept * (double)w->v[at]) / s->h;
-            w->imbalance[at] =
-                world->pinned[i] ? (sinew_real)((double)w->forces[at] + push) : world->solve.gradient[at];
+            r[c] = (double)w->forces[at] + push;
         }
+        sinew_world_split_force(world, i, r, free, held);
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
+            w->imbalance[at] =
+                world->pinned[i] ? (sinew_real)r[c] : (sinew_real)((double)world->solve.gradient[at] + held[c]);
+        w->imbalance[4 * (size_t)i + 3] = 0;
+    }
 }
 
 /* What contacts did; zero without. */

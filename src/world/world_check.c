@@ -18,12 +18,15 @@
 
 /* ---- Held ------------------------------------------------------------------------------------ */
 
-/* held[piece] = 1 where a particle of it is pinned, or an energy costs more as it moves away */
+/* held[piece] = 1 where a particle of it is pinned or held along a direction, or an energy costs more as it moves away
+ */
 static void mark_held(const sinew_world *world, const int32_t *piece, uint8_t *held)
 {
     const sinew_objective *o = &world->objective;
     for (int32_t i = 0; i < world->particle_count; i++)
         held[piece[i]] |= world->pinned[i];
+    for (int32_t k = 0; k < world->held_count; k++)
+        held[piece[world->held[k]]] = 1;
     for (int32_t t = 0; t < o->task_count; t++)
         if (o->tasks[t].batch->ops->rigid_cost & SINEW_COSTS_TRANSLATION)
             for (int32_t i = 0; i < o->tasks[t].chunk->slot_count; i++)
@@ -118,6 +121,35 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
+/* The first pins that hold some directions only; -1: none do. */
+static int32_t find_partial(const sinew_world *world)
+{
+    for (int32_t p = 0; p < world->pin_count; p++)
+        if (sinew_pin_is_partial(&world->pins[p]))
+            return p;
+    return -1;
+}
+
+/* A solver whose unknowns are points, each with one mass, cannot hold one of three directions. */
+static sinew_status check_directions(const sinew_world *world, sinew_error *error)
+{
+    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
+    const int32_t partial = find_partial(world);
+    char others[128] = "";
+    size_t used = 0;
+    if (partial < 0 || solver->directions)
+        return SINEW_OK;
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < sizeof others; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        if (info->directions)
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", info->name);
+    }
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "%s cannot hold particles along some directions only, as pins %d do: its update has one mass, or "
+                      "one factor, for all three; use one of %s, or hold them in all directions",
+                      solver->name, partial, others);
+}
+
 /* Contacts come and go within a step: a solver that has to be made anew for them would lose its place. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
@@ -137,6 +169,8 @@ sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
         if (world->energies[i].batch)
             status = sinew_solver_check_energy(&world->def.solver, world->energies[i].kind,
                                                world->energies[i].batch->hard, error);
+    if (status == SINEW_OK)
+        status = check_directions(world, error);
     if (status == SINEW_OK && world->def.quasistatic)
         status = check_held(world, error);
     return status;

@@ -59,6 +59,10 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
                           (double)def->pbd_stiffness);
+    if (def->transient && sinew_energy_get_ops(def->kind)->whole_row)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "%s: its elements are one constraint, which cannot be transient; leave transient off",
+                          info->name);
     const sinew_status status = sinew_energy_damping_check(def, error);
     if (status != SINEW_OK)
         return status;

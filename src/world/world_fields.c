@@ -56,6 +56,8 @@ double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_
     sinew_objective view = world->objective;
     view.quasistatic = true;
     view.pinned = left_out;
+    /* Who is interested in pins wants to see what they bear, also along some directions. */
+    view.held_count = left_out == world->pinned ? view.held_count : 0;
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
@@ -68,16 +70,19 @@ double sinew_world_elastic(const sinew_world *world)
     return sinew_objective_elastic(&view, world->q);
 }
 
-/* out [3 * count] = scale values at particles that are (`pinned` 1) or are not (0) pinned, or at all (-1); else zero.
- */
+/* out [3 * count] = scale values: what pins bear (`pinned` 1), what they leave (0), or all (-1). */
 static void copy_points(const sinew_world *world, const sinew_real *values, double scale, int pinned, int32_t first,
                         int32_t count, sinew_real *out)
 {
     for (int32_t i = 0; i < count; i++) {
         const int32_t at = world->inside[first + i];
-        const bool shown = at >= 0 && (pinned < 0 || world->pinned[at] == pinned);
+        double part[3][3] = {{0}}; /* what is free, held, all */
+        for (size_t c = 0; at >= 0 && c < 3; c++)
+            part[2][c] = (double)values[4 * (size_t)at + c];
+        if (at >= 0)
+            sinew_world_split_force(world, at, part[2], part[0], part[1]);
         for (size_t c = 0; c < 3; c++)
-            out[3 * (size_t)i + c] = shown ? (sinew_real)(scale * (double)values[4 * (size_t)at + c]) : 0;
+            out[3 * (size_t)i + c] = (sinew_real)(scale * part[pinned < 0 ? 2 : pinned][c]);
     }
 }
 

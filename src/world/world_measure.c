@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "objective/violation.h"
+#include "sinew/hard.h"
 #include "world/world_fields.h"
 
 typedef struct measure_context {
@@ -55,6 +57,15 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
     sinew_objective_momenta(o, world->q, world->v, measures->linear_momentum, measures->angular_momentum);
     sinew_objective_determinants(o, world->q, &measures->det_min, &measures->det_max, &measures->inverted_count);
     return SINEW_OK;
+}
+
+double sinew_world_violation(sinew_world *world)
+{
+    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
+        return NAN;
+    sinew_world_predict(world);
+    world->solve.gradient_known = false;
+    return sinew_objective_violation(&world->objective, world->q, world->solve.gradient);
 }
 
 sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value, sinew_real *gradient)

@@ -16,6 +16,7 @@ sinew_pin_def sinew_default_pin_def(void)
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record)
 {
     sinew_release(allocator, record->particles);
+    sinew_release(allocator, record->along);
     sinew_guide_destroy(&record->guide, allocator);
     *record = (sinew_pin_record){.generation = record->generation};
 }
@@ -26,13 +27,18 @@ static void pins_changed(sinew_world *world)
     sinew_world_note_change(world, SINEW_CHANGED_PINS);
 }
 
+static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++)
+        world->pinned[particles[i]] = 0;
+}
+
 /* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */
 static sinew_status mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {
         if (world->pinned[particles[i]]) {
-            for (int32_t j = 0; j < i; j++)
-                world->pinned[particles[j]] = 0;
+            unmark(world, particles, i);
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: vertex %d is pinned already", def->vertices[i]);
         }
         world->pinned[particles[i]] = 1;
@@ -44,6 +50,9 @@ static sinew_status make_record(const sinew_world *world, const sinew_pin_def *d
                                 sinew_error *error)
 {
     const int32_t count = record->count = def->vertex_count;
+    const sinew_status directions = sinew_pin_take_directions(def, record, error);
+    if (directions != SINEW_OK)
+        return directions;
     record->particles = sinew_allocate(&world->allocator, (size_t)count, sizeof *record->particles);
     sinew_real *base = sinew_allocate(&world->allocator, 3 * (size_t)count, sizeof *base);
     sinew_status status = record->particles && base ? SINEW_OK : sinew_fail_memory(error, "pins");
@@ -84,7 +93,11 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
         !sinew_grow(&world->allocator, (void **)&world->pins, place, &world->pin_capacity, sizeof *world->pins))
         status = sinew_fail_memory(error, "pins");
     if (status == SINEW_OK)
+        status = sinew_pin_check_held(world, def, &record, error);
+    if (status == SINEW_OK)
         status = mark(world, def, record.particles, error);
+    if (status == SINEW_OK && sinew_pin_is_partial(&record))
+        unmark(world, record.particles, record.count);
     if (status != SINEW_OK) {
         sinew_pin_record_destroy(&world->allocator, &record);
         return none;
@@ -131,8 +144,7 @@ sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_er
     sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    for (int32_t i = 0; i < record->count; i++)
-        world->pinned[record->particles[i]] = 0;
+    unmark(world, record->particles, record->count);
     sinew_pin_record_destroy(&world->allocator, record);
     sinew_world_free_place(&world->pin_hint, pin.index);
     pins_changed(world);

@@ -100,6 +100,8 @@ uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin)
         const int32_t vertex = world->outside[pin->particles[i]] - first;
         digest = sinew_checksum(digest, &vertex, sizeof vertex);
     }
+    if (sinew_pin_is_partial(pin))
+        digest = sinew_checksum(digest, pin->directions, (size_t)pin->direction_count * sizeof pin->directions[0]);
     return digest;
 }
 

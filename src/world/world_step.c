@@ -50,7 +50,9 @@ static void place_pins(const sinew_world *world, sinew_real *q)
 {
     for (int32_t p = 0; p < world->pin_count; p++) {
         const sinew_pin_record *pin = &world->pins[p];
-        for (int32_t i = 0; i < pin->count; i++)
+        if (sinew_pin_is_partial(pin))
+            sinew_pin_place(pin, q);
+        for (int32_t i = 0; !sinew_pin_is_partial(pin) && i < pin->count; i++)
             memcpy(q + 4 * (size_t)pin->particles[i], pin->guide.current + 3 * (size_t)i, 3 * sizeof *q);
     }
 }
@@ -97,6 +99,9 @@ void sinew_world_predict(sinew_world *world)
     o->v_kept = keep;
     o->force = world->f_ext;
     o->pinned = world->pinned;
+    o->filter = world->held_count > 0 ? world->filter : NULL;
+    o->held = world->held;
+    o->held_count = world->held_count;
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -208,6 +213,8 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     if (world->objective_changed | world->solver_changed)
         sinew_contact_unlayer(world);
     sinew_status status = sinew_world_check_contact(world, error);
+    if (status == SINEW_OK && world->solver_changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_ELEMENTS))
+        status = sinew_world_find_held(world, error);
     if (status == SINEW_OK)
         status = prepare_objective(world, error);
     if (status == SINEW_OK)

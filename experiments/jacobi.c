@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jacobi.c: T. Liu, "Position Based Dynamics" (GAMES webinar 2019), Gauss-Seidel against Jacobi: one step of one cloth
+ * by PBD, its constraints visited in six ways; Chebyshev's acceleration is that of Wang 2015.
+ *
+ * A free cloth of 1 m begins 10 per cent too large, at rest. Measured is what is left of the violation, the root of the
+ * edges' energy over that at the start, after so many visits of all constraints: a symmetric iteration is two sweeps.
+ * The cloth and its mesh look the same turned by half a circle about the middle; how far they do not after ten sweeps
+ * is how far an order breaks the symmetry. Chebyshev's rho is what plain Jacobi sweeps are seen to leave of the
+ * violation in the end, as Wang finds it, by trying beforehand.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "pd_scenes.h"
+
+enum {
+    COLOURED,
+    MESH,
+    SYMMETRIC,
+    JACOBI,
+    UNDER,
+    CHEBYSHEV,
+    WAYS,
+    FEW = 10 /* sweeps of the cloths that are looked at for symmetry */
+};
+static const char *const names[WAYS] = {"Gauss-Seidel, coloured", "Gauss-Seidel, mesh order",
+                                        "symmetric Gauss-Seidel", "Jacobi",
+                                        "Jacobi, under-relaxed",  "Jacobi, Chebyshev"};
+static const char *const keys[WAYS] = {"coloured", "mesh", "symmetric", "jacobi", "under", "chebyshev"};
+static const double orders[WAYS] = {0, 1, 1, 2, 2, 2};
+static const pd_scene large_cloth = {.hold = HOLD_NOTHING, .stiffness = 1, .stretch = 0.1, .weightless = true};
+
+static int32_t sweeps_of(int way)
+{
+    return way == SYMMETRIC ? 2 : 1;
+}
+
+static trial make_trial(int way, int32_t n, int32_t sweeps, double rho)
+{
+    trial t = {.build = scene_pd_cloth, .n = n, .scene = &large_cloth, .frames = 1, .side_by_side = true};
+    t.solver = trial_solver(SINEW_SOLVER_PBD, sweeps / sweeps_of(way), "order", orders[way], "symmetric",
+                            (double)(way == SYMMETRIC), "relaxation", way == UNDER ? 0.5 : 1.0, "acceleration",
+                            (double)(way == CHEBYSHEV), "rho", rho, (char *)NULL);
+    t.solver.record = SINEW_RECORD_ITERATIONS;
+    return t;
+}
+
+static double left_at(const trial *t, int32_t row)
+{
+    return sqrt(t->rows[row].elastic / t->rows[0].elastic);
+}
+
+/* What a sweep leaves of the violation, on average over the last tenth of them. */
+static double rate_of(const trial *t)
+{
+    const int32_t last = t->row_count - 1, first = last - last / 10;
+    return pow(left_at(t, last) / left_at(t, first), 1.0 / (last - first));
+}
+
+/* The first count of sweeps after which no more than `part` is left; -1: never. */
+static int32_t sweeps_to(const trial *t, int way, double part)
+{
+    for (int32_t row = 0; row < t->row_count; row++)
+        if (left_at(t, row) <= part)
+            return sweeps_of(way) * row;
+    return -1;
+}
+
+/* m: farthest that a vertex is from where its opposite one says. */
+static double asymmetry(const trial *t)
+{
+    double most = 0;
+    for (int32_t i = 0; i < t->particle_count; i++)
+        for (int c = 0; c < 3; c++) {
+            const int32_t there = 3 * (t->particle_count - 1 - i) + c;
+            const double sum = (double)t->q[3 * i + c] + (double)t->q[there];
+            const double twice = (double)t->rest[3 * i + c] + (double)t->rest[there];
+            most = fmax(most, fabs(sum - twice));
+        }
+    return most;
+}
+
+static void add_figure(outcome *o, const trial *t)
+{
+    figure *f = outcome_figure(o, "violation", "What is left of a cloth's violation, by PBD", "sweeps",
+                               "part of that at the start");
+    f->log_y = f->distinct = true;
+    for (int way = 0; way < WAYS; way++) {
+        if (!figure_series(f, names[way], SINEW_SOLVER_PBD, way, t[way].row_count))
+            return;
+        series *curve = &f->series[f->series_count - 1];
+        for (int32_t row = 0; row < t[way].row_count; row++) {
+            curve->x[row] = sweeps_of(way) * row;
+            curve->y[row] = fmax(left_at(&t[way], row), 1e-12);
+        }
+    }
+}
+
+/* ---- Claims ------------------------------------------------------------------------------------- */
+
+static void claim_speed(outcome *o, const trial *t)
+{
+    char room[WAYS][COUNT_SIZE];
+    const char *text[WAYS];
+    int32_t counts[WAYS];
+    for (int way = 0; way < WAYS; way++) {
+        counts[way] = sweeps_to(&t[way], way, 0.1);
+        text[way] = count_text(counts[way], room[way]);
+        outcome_number(o, counts[way], "sweeps_%s", keys[way]);
+        outcome_number(o, left_at(&t[way], t[way].row_count - 1), "left_%s", keys[way]);
+    }
+    const double jacobi = counts[JACOBI] < 0 ? 1e9 : counts[JACOBI], chebyshev = counts[CHEBYSHEV];
+    claim *c = outcome_claim(o, "Gauss-Seidel against Jacobi", "Gauss-Seidel converges faster");
+    claim_measured(c, "sweeps to a tenth: Gauss-Seidel %s by colours, %s in mesh order, %s symmetric; Jacobi %s",
+                   text[COLOURED], text[MESH], text[SYMMETRIC], text[JACOBI]);
+    const bool faster = counts[COLOURED] > 0 && counts[COLOURED] < jacobi && counts[MESH] > 0 && counts[MESH] < jacobi;
+    claim_holds(c, faster ? HOLDS_YES : HOLDS_NO, "%s", "");
+    c = outcome_claim(o, "Chebyshev's acceleration", "mends that Jacobi converges slower");
+    claim_measured(c, "sweeps to a tenth: %s, plain Jacobi %s, Gauss-Seidel by colours %s", text[CHEBYSHEV],
+                   text[JACOBI], text[COLOURED]);
+    claim_holds(c,
+                chebyshev > 0 && chebyshev < 0.5 * jacobi ? HOLDS_YES
+                : chebyshev < jacobi                      ? HOLDS_PARTLY
+                                                          : HOLDS_NO,
+                "%s", "");
+    c = outcome_claim(o, "under-relaxation", "mends that Jacobi is less stable");
+    claim_measured(c, "sweeps to a tenth: %s with half of each change, %s with all of it", text[UNDER], text[JACOBI]);
+    claim_holds(
+        c, HOLDS_PARTLY,
+        "there is nothing left to mend: every change is one of n at its busiest particle, of which it makes 1/n "
+        "from the start, and that is stable for every factor below 2. Half of it again only takes longer");
+}
+
+static void claim_symmetry(outcome *o, const trial *t)
+{
+    double off[WAYS];
+    for (int way = 0; way < WAYS; way++) {
+        off[way] = asymmetry(&t[way]);
+        outcome_number(o, off[way], "asymmetry_%s", keys[way]);
+    }
+    const double exact = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
+    claim *c = outcome_claim(o, "Gauss-Seidel may break the symmetry", "it may; symmetric sweeps mend it");
+    claim_measured(c, "after %d sweeps: coloured %.1e m, mesh order %.1e m, symmetric %.1e m, Jacobi %.0e m", FEW,
+                   off[COLOURED], off[MESH], off[SYMMETRIC], off[JACOBI]);
+    const bool breaks = off[MESH] > exact && off[JACOBI] < exact, mends = off[SYMMETRIC] < 0.1 * off[MESH];
+    claim_holds(c,
+                breaks && mends ? HOLDS_YES
+                : breaks        ? HOLDS_PARTLY
+                                : HOLDS_NO,
+                "broken it is; going forward and back leaves %.2g of what mesh order does", off[SYMMETRIC] / off[MESH]);
+}
+
+void experiment_jacobi(const setting *s, outcome *o)
+{
+    const int32_t n = s->quick ? 15 : 31, sweeps = s->quick ? 1000 : 4000;
+    trial t[2 * WAYS], first = make_trial(JACOBI, n, sweeps, 0);
+    snprintf(o->setup, sizeof o->setup,
+             "A free cloth of 1 m, %d x %d vertices, that begins 10 %% too large, at rest; one step of PBD, %d sweeps.",
+             n, n, sweeps);
+    if (trials_take(s, &first, 1, "jacobi", o)) {
+        const double rho = rate_of(&first);
+        outcome_number(o, rho, "rho");
+        for (int way = 0; way < WAYS; way++) {
+            t[way] = make_trial(way, n, sweeps, rho);
+            t[WAYS + way] = make_trial(way, n, FEW, rho);
+        }
+        if (trials_take(s, t, 2 * WAYS, "jacobi", o)) {
+            claim_speed(o, t);
+            claim_symmetry(o, t + WAYS);
+            add_figure(o, t);
+        }
+        trials_release(t, 2 * WAYS);
+    }
+    trials_release(&first, 1);
+}

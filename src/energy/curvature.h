@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * curvature.h: second derivatives of constraints (slot `curvature` of energy.h), the geometric stiffness of systems.
+ *
+ * Most constraints see one combination of their vertices, z = sum_a c_a x_a, and then
+ *
+ *     block (a, b) = lambda c_a c_b K,    K = d2C/dz2
+ *     C = |z| - p:         K = (1 - u u^T) / |z|,  u = z / |z|
+ *     C = (|z| - p)^2 / 2: K = 1 - p/|z| (1 - u u^T)               the energy as a constraint (SINEW_FORM_ENERGY)
+ *
+ * Where |z| = 0 the direction is undefined; its terms are zero there, as its gradient is.
+ */
+#ifndef SINEW_CURVATURE_H
+#define SINEW_CURVATURE_H
+
+#include "energy/group.h"
+#include "energy/visit.h"
+
+/* lambda of constraint i of m; zero for elements that only fill up a group. */
+KERNEL_INLINE lane curvature_factor(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, lane weight)
+{
+    const lane lambda = lane_load(kernel->lambda + ((size_t)group * (size_t)m + (size_t)i) * LANES);
+    return lane_select(lane_lt(lane_set(0), weight), lambda, lane_set(0));
+}
+
+/* Blocks of a group whose elements have n vertices. */
+KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, int32_t group, int n)
+{
+    return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * LANES);
+}
+
+/* K += lambda times the second derivatives of |z| - p, or with `whole` of half its square; K as 00 11 22 01 02 12. */
+KERNEL_INLINE void curvature_length(lane lambda, bool whole, lane l, lane p, const lane z[3], lane K[6])
+{
+    const lane zero = lane_set(0), tiny = lane_set(LANE_ROOT_TINY);
+    const lane inverse = lane_select(lane_lt(tiny, l), 1 / lane_max(l, tiny), zero);
+    const lane u[3] = {inverse * z[0], inverse * z[1], inverse * z[2]};
+    const lane across = whole ? 1 - p * inverse : inverse, along = whole ? p * inverse : -inverse;
+    block_add(K, lambda * across, lambda * along, u);
+}
+
+/* blocks = c_a c_b K */
+KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, int n, const lane *c,
+                                   const lane K[6])
+{
+    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    sinew_real *blocks = curvature_blocks(kernel, group, n);
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b <= a; b++)
+            for (int i = 0; i < 9; i++)
+                lane_store(blocks + (block_index(a, b) * 9 + i) * LANES, c[a] * c[b] * K[entry[i]]);
+}
+
+/* One constraint, C = |z| - p: all blocks of a group. */
+KERNEL_INLINE void curvature_of_length(const sinew_jacobian_kernel *kernel, int32_t group, int n, lane lambda, lane p,
+                                       const lane z[3], const lane *c)
+{
+    const lane zero = lane_set(0);
+    lane K[6] = {zero, zero, zero, zero, zero, zero};
+    curvature_length(lambda, kernel->form == SINEW_FORM_ENERGY, lane_sqrt(dot3(z, z)), p, z, K);
+    curvature_write(kernel, group, n, c, K);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * violation.h: how far positions are off the constraints of hard energies.
+ */
+#ifndef SINEW_VIOLATION_H
+#define SINEW_VIOLATION_H
+
+#include "objective/objective.h"
+
+/* Whether an energy is hard: g is then infinite almost everywhere, and what is measured of it is that of energies with
+ * the stiffness that they would have. */
+bool sinew_objective_is_hard(const sinew_objective *objective);
+/* The largest |C| of hard energies at q, 0 without any; NaN where one does not tell its constraints as numbers. `work`
+ * [particle_count][4]. */
+double sinew_objective_violation(sinew_objective *objective, const sinew_real *q, sinew_real *work);
+
+#endif

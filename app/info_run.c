@@ -84,6 +84,9 @@ static void print_steps(const sinew_run_statistics *s)
     if (s->gap.step)
         printf(" (step %lld)", (long long)s->gap.step);
     printf("\n");
+    sinew_run_constraint_text(s, text, sizeof text);
+    if (text[0])
+        printf("           %s\n", text);
     print_inverted(s);
 }
 

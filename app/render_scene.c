@@ -129,7 +129,7 @@ static bool take_step(sinew_render *r)
         sinew_usage_error(command, "%s: %s", sinew_scene_name(r->scene), sinew_world_error(world));
         return false;
     }
-    if (result.bits & SINEW_STEP_NOT_FINITE) {
+    if (result.bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) {
         r->failed_step = step;
         r->failed = result;
         return true;
@@ -170,6 +170,13 @@ static bool simulate_panel(sinew_render *r, int32_t panel, sinew_progress *progr
 static int end_early(sinew_render *r)
 {
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene), reached = (r->failed_step - 1) / per_frame;
+    if (r->failed.bits & SINEW_STEP_CONTRADICTORY) {
+        sinew_usage_error(command, "%s: step %lld: constraints are %s; frames end with %lld of %lld",
+                          sinew_scene_name(r->scene), (long long)r->failed_step, r->failed.constraints,
+                          (long long)reached, (long long)r->last);
+        r->last = reached;
+        return SINEW_EXIT_UNMET;
+    }
     sinew_usage_error(command, "%s: step %lld became non-finite; frames end with %lld of %lld; %s",
                       sinew_scene_name(r->scene), (long long)r->failed_step, (long long)reached, (long long)r->last,
                       sinew_not_finite_advice(sinew_scene_world(r->scene), &r->failed));

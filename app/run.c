@@ -278,7 +278,7 @@ static void advise(const sinew_run *r)
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
 /* Bits of a step after which there is no other. */
-static const uint32_t last_bits = SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED;
+static const uint32_t last_bits = SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED | SINEW_STEP_CONTRADICTORY;
 
 static sinew_step_result take_step(sinew_run *r)
 {
@@ -343,6 +343,9 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
            gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
     printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
+    sinew_run_constraint_text(&r->statistics, gap, sizeof gap);
+    if (gap[0])
+        printf("Constraints: %s.\n", gap);
     if (r->gap_seconds > 1 && r->gap_seconds > r->solver_seconds)
         printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.gap_every=10 looks at every tenth step, "
                "--set "
@@ -356,8 +359,8 @@ static int exit_status(uint32_t bits, bool complete)
         return SINEW_EXIT_NOT_FINITE;
     if (sinew_signal_came() && !complete)
         return sinew_signal_status();
-    const uint32_t unmet =
-        SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF | SINEW_STEP_UNMEASURED;
+    const uint32_t unmet = SINEW_STEP_NOT_CONVERGED | SINEW_STEP_INVERTED | SINEW_STEP_ROUND_OFF |
+                           SINEW_STEP_UNMEASURED | SINEW_STEP_CONSTRAINTS | SINEW_STEP_CONTRADICTORY;
     return bits & unmet ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
 }
 
@@ -368,7 +371,10 @@ static bool finish(sinew_run *r, const sinew_step_result *failed, bool complete)
         return false;
     if (failed->bits)
         sinew_run_count(&r->statistics, r->world, sinew_world_step_count(r->world) + 1, failed);
-    return sinew_run_summary_write(r, failed->bits ? "not_finite" : complete ? "finished" : "interrupted");
+    return sinew_run_summary_write(r, failed->bits & SINEW_STEP_CONTRADICTORY ? "contradictory"
+                                      : failed->bits                          ? "not_finite"
+                                      : complete                              ? "finished"
+                                                                              : "interrupted");
 }
 
 static int run_scene(sinew_run *r)
@@ -395,7 +401,11 @@ static int run_scene(sinew_run *r)
         return sinew_usage_error(command, "%s: %s", sinew_scene_name(r->scene), sinew_world_error(r->world));
     if (!good || !finish(r, &failed, complete))
         return SINEW_EXIT_USAGE;
-    if (failed.bits)
+    if (failed.bits & SINEW_STEP_CONTRADICTORY)
+        sinew_usage_error(command, "%s: step %lld: constraints are %s; the state before it is kept",
+                          sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1,
+                          failed.constraints);
+    else if (failed.bits)
         sinew_usage_error(command, "%s: step %lld became non-finite; the state before it is kept; %s",
                           sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1,
                           sinew_not_finite_advice(r->world, &failed));

@@ -36,7 +36,10 @@ typedef struct sinew_run_statistics {
     sinew_run_worst residual, relative, gap, gap_below;
     int64_t gap_counts[4]; /* of each sinew_gap_kind */
     int64_t gap_unknown_first;
-    char gap_reason[128]; /* of the first step whose gap is unknown */
+    char gap_reason[128];                       /* of the first step whose gap is unknown */
+    sinew_run_worst violation, complementarity; /* of hard constraints, where a solver met them as a system */
+    int64_t constraints_first;
+    char constraints[256]; /* what the first step that had something to say about them said */
     sinew_run_worst inverted;
     int64_t inverted_first;
     int32_t tet_count;
@@ -50,6 +53,8 @@ json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NU
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ..." */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
+/* "hard constraints violated by at most 2.1e-12"; "": there are none */
+void sinew_run_constraint_text(const sinew_run_statistics *statistics, char *text, size_t size);
 void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text, size_t size);
 
 /* ---- The run -------------------------------------------------------------------------------- */

@@ -29,6 +29,16 @@ static void count_gap(sinew_run_statistics *s, int64_t step, const sinew_step_re
     }
 }
 
+static void count_constraints(sinew_run_statistics *s, int64_t step, const sinew_step_result *result)
+{
+    take_worst(&s->violation, result->violation, step);
+    take_worst(&s->complementarity, result->complementarity, step);
+    if (s->constraints_first == 0 && result->constraints && result->constraints[0]) {
+        s->constraints_first = step;
+        snprintf(s->constraints, sizeof s->constraints, "%s", result->constraints);
+    }
+}
+
 static void count_inverted(sinew_run_statistics *s, const sinew_world *world, int64_t step)
 {
     sinew_energy energies[SINEW_RUN_TETS];
@@ -57,6 +67,7 @@ void sinew_run_count(sinew_run_statistics *s, const sinew_world *world, int64_t 
     take_worst(&s->residual, result->residual, step);
     take_worst(&s->relative, result->relative_residual, step);
     count_gap(s, step, result);
+    count_constraints(s, step, result);
     if (result->bits & SINEW_STEP_INVERTED)
         count_inverted(s, world, step);
 }
@@ -77,6 +88,17 @@ void sinew_run_residual_text(const sinew_run_statistics *s, char *text, size_t s
         snprintf(text, size, "residual at most %.3g N", s->residual.value);
     else
         snprintf(text, size, "residual at most %.3g N (relative %.3g)", s->residual.value, s->relative.value);
+}
+
+void sinew_run_constraint_text(const sinew_run_statistics *s, char *text, size_t size)
+{
+    int length = 0;
+    text[0] = '\0';
+    if (s->violation.step != 0)
+        length = snprintf(text, size, "hard constraints violated by at most %.3g", s->violation.value);
+    if (s->constraints_first != 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, "%sfrom step %lld %s", length ? "; " : "",
+                 (long long)s->constraints_first, s->constraints);
 }
 
 void sinew_run_gap_text(const sinew_run_statistics *s, char *text, size_t size)
@@ -170,6 +192,30 @@ static bool gap_read(sinew_run_statistics *s, const json_t *json)
            worst_read(&s->gap_below, json_object_get(json, "below"));
 }
 
+static json_t *constraints_json(const sinew_run_statistics *s)
+{
+    if (s->violation.step == 0 && s->constraints_first == 0)
+        return json_null();
+    return json_pack("{s:o, s:o, s:I, s:s}", "violation", worst_json(&s->violation), "complementarity",
+                     worst_json(&s->complementarity), "first", (json_int_t)s->constraints_first, "note",
+                     s->constraints);
+}
+
+/* Runs of before there were such solvers have no such key. */
+static bool constraints_read(sinew_run_statistics *s, const json_t *json)
+{
+    json_int_t first;
+    const char *note;
+    if (!json || json_is_null(json))
+        return true;
+    if (json_unpack((json_t *)json, "{s:I, s:s}", "first", &first, "note", &note) != 0)
+        return false;
+    s->constraints_first = first;
+    snprintf(s->constraints, sizeof s->constraints, "%s", note);
+    return worst_read(&s->violation, json_object_get(json, "violation")) &&
+           worst_read(&s->complementarity, json_object_get(json, "complementarity"));
+}
+
 static json_t *inverted_json(const sinew_run_statistics *s)
 {
     if (s->inverted.step == 0)
@@ -206,10 +252,10 @@ static bool inverted_read(sinew_run_statistics *s, const json_t *json)
 
 json_t *sinew_run_statistics_json(const sinew_run_statistics *s)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "first_step", (json_int_t)s->first_step, "steps",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "first_step", (json_int_t)s->first_step, "steps",
                      (json_int_t)s->steps, "iterations", (json_int_t)s->iterations, "status", bits_json(s), "residual",
                      worst_json(&s->residual), "relative_residual", worst_json(&s->relative), "gap", gap_json(s),
-                     "inverted", inverted_json(s));
+                     "constraints", constraints_json(s), "inverted", inverted_json(s));
 }
 
 bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
@@ -225,6 +271,7 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
     return worst_read(&s->residual, json_object_get(json, "residual")) &&
            worst_read(&s->relative, json_object_get(json, "relative_residual")) &&
            bits_read(s, json_object_get(json, "status")) && gap_read(s, json_object_get(json, "gap")) &&
+           constraints_read(s, json_object_get(json, "constraints")) &&
            inverted_read(s, json_object_get(json, "inverted"));
 }
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "beam.h"
+#include "experiments.h"
 
 #define DEGREE (180 / 3.14159265358979323846)
 
@@ -85,17 +85,6 @@ double beam_distance(const beam *b, const sinew_real *q, const sinew_real *other
     return sqrt(farthest);
 }
 
-/* Six times the volume of a tet. */
-static double six_volumes(const sinew_real *q, const int32_t *t)
-{
-    double e[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int c = 0; c < 3; c++)
-            e[k][c] = (double)q[3 * t[k + 1] + c] - (double)q[3 * t[0] + c];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-}
-
 double beam_volume_error(const beam *b, const sinew_real *q, int32_t *inverted)
 {
     const sinew_real *rest = sinew_mesh_positions(b->mesh);
@@ -103,7 +92,7 @@ double beam_volume_error(const beam *b, const sinew_real *q, int32_t *inverted)
     double sum = 0, whole = 0;
     *inverted = 0;
     for (int32_t i = 0; i < sinew_mesh_tet_count(b->mesh); i++) {
-        const double before = six_volumes(rest, tets + 4 * (size_t)i), now = six_volumes(q, tets + 4 * (size_t)i);
+        const double before = tet_volume(rest, tets + 4 * (size_t)i), now = tet_volume(q, tets + 4 * (size_t)i);
         const double off = now / before - 1;
         *inverted += now / before <= 0;
         sum += before * off * off;

@@ -80,6 +80,8 @@ static const experiment experiments[] = {
      experiment_jacobi, false},
     {"dynamics/stiff-spring", "thesis 3.2, 3.7.1; Rubin and Ungar 1957",
      "three Euler integrators, and springs in place of constraints", experiment_stiff_spring, false},
+    {"dynamics/drift", "thesis 3.7.2, (3.20), (3.21); notes", "constraints on accelerations, velocities and positions",
+     experiment_drift, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},

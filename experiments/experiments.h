@@ -149,6 +149,7 @@ void experiment_stick_slip(const setting *s, outcome *o);
 void experiment_hertz(const setting *s, outcome *o);
 
 void experiment_stiff_spring(const setting *s, outcome *o);
+void experiment_drift(const setting *s, outcome *o);
 
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);
@@ -206,6 +207,8 @@ void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant
 /* The same over seconds: `each` for an iteration, which runs without recording measured. */
 void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t most);
 const sinew_iteration *run_last(const beam_run *run);
+/* m3, signed: of the tet of these four vertices. */
+double tet_volume(const sinew_real *q, const int32_t *tet);
 /* Degrees, root mean square: between neighbouring triangles of the beam's surface that lie in one plane at rest. */
 double beam_ruggedness(const beam *b, const sinew_real *q);
 

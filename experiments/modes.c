@@ -58,22 +58,11 @@ static bool fill_stiffness(eigenproblem *e, sinew_world *world, int32_t vertices
     return good;
 }
 
-static double tet_volume(const sinew_real *x, const int32_t *t)
-{
-    double a[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int c = 0; c < 3; c++)
-            a[k][c] = (double)x[3 * t[k + 1] + c] - (double)x[3 * t[0] + c];
-    return fabs(a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
-                a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0])) /
-           6;
-}
-
 static void fill_masses(eigenproblem *e, const sinew_mesh *mesh, double density, bool consistent)
 {
     const int32_t *t = sinew_mesh_tets(mesh);
     for (int32_t k = 0; k < sinew_mesh_tet_count(mesh); k++, t += 4) {
-        const double mass = density * tet_volume(sinew_mesh_positions(mesh), t);
+        const double mass = density * fabs(tet_volume(sinew_mesh_positions(mesh), t));
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < 4; b++)
                 for (int c = 0; c < 3; c++) {

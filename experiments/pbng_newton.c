@@ -222,8 +222,11 @@ static void claim_cube(outcome *o, const trial *lu, const trial *nodes)
     claim *c = outcome_claim(o, what, "unstable");
     claim_measured(c, "most inverted tets %d, %d frames lost, residual %.2g N; PBNG %d, %d, %.2g N", trial_inverted(lu),
                    lu->lost, trial_residual(lu), trial_inverted(nodes), nodes->lost, trial_residual(nodes));
-    claim_holds(c, wild(lu) ? HOLDS_YES : HOLDS_NO, "%s",
-                wild(lu) ? "" : "stable on a cube; likely because a bar that is pressed buckles, which makes the Hessian indefinite");
+    claim_holds(
+        c, wild(lu) ? HOLDS_YES : HOLDS_NO, "%s",
+        wild(lu)
+            ? ""
+            : "stable on a cube; likely because a bar that is pressed buckles, which makes the Hessian indefinite");
     outcome_number(o, trial_inverted(lu), "cube_inverted_lu");
     outcome_number(o, trial_inverted(nodes), "cube_inverted_pbng");
 }

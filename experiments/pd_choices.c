@@ -131,6 +131,19 @@ static bool hold_left(sinew_world *world, sinew_body body, double weight, sinew_
     return good;
 }
 
+/* Steps a world that is `good` so far and finds the body's centre of mass, then destroys the world. */
+static bool finish(sinew_world *world, bool good, int32_t steps, sinew_body body, double centre[3], sinew_error *error,
+                   outcome *o)
+{
+    for (int32_t k = 0; good && k < steps; k++)
+        good = contact_step(world, NULL, error);
+    good = good && contact_centre(world, body, centre, NULL);
+    if (!good)
+        fail(o, error);
+    sinew_world_destroy(world);
+    return good;
+}
+
 /* How far the bar's centre of mass has fallen, m; weight 0: pinned. */
 static bool fall(double weight, int32_t iterations, double *fallen, outcome *o)
 {
@@ -141,13 +154,8 @@ static bool fall(double weight, int32_t iterations, double *fallen, outcome *o)
     const sinew_body body = world ? contact_add_box(world, &box, &error) : (sinew_body){.index = -1};
     double centre[3] = {0};
     bool good = body.index >= 0 && hold_left(world, body, weight, &error);
-    for (int k = 0; good && k < STEPS / 3; k++)
-        good = contact_step(world, NULL, &error);
-    good = good && contact_centre(world, body, centre, NULL);
+    good = finish(world, good, STEPS / 3, body, centre, &error, o);
     *fallen = -centre[1];
-    if (!good)
-        fail(o, &error);
-    sinew_world_destroy(world);
     return good;
 }
 
@@ -204,13 +212,8 @@ static bool slide_along(double weight, slide *r, outcome *o)
         contact.penalty = (sinew_real)(free_flight ? 1 : weight);
         good = sinew_world_set_contact(world, &contact, &error) == SINEW_OK;
     }
-    for (int k = 0; good && k < STEPS; k++)
-        good = contact_step(world, NULL, &error);
-    good = good && contact_centre(world, body, centre, NULL);
+    good = finish(world, good, STEPS, body, centre, &error, o);
     *r = (slide){centre[0], 0.1 - centre[1]};
-    if (!good)
-        fail(o, &error);
-    sinew_world_destroy(world);
     return good;
 }
 

@@ -116,9 +116,9 @@ static void claim_sound(const setting *s, outcome *o)
     for (int kind = 0; mesh && kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         double farthest;
-        /* Integrators of one iteration do not go on until a step is solved, and explode. */
+        /* Integrators do not go on until a step is solved, and explode. */
         if (!sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_EDGE_STRAIN, NULL, 0) || info->static_only ||
-            info->default_iterations == 1)
+            info->explicit_step || info->default_iterations == 1)
             continue;
         const int32_t done = endure(mesh, (sinew_solver_kind)kind, steps, &farthest, o);
         const size_t length = strlen(measured);

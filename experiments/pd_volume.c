@@ -71,15 +71,8 @@ static double volume_ratio(const sheet *s)
     const sinew_real *points[2] = {sinew_mesh_positions(s->mesh), s->q};
     double sum[2] = {0, 0};
     for (int k = 0; k < 2; k++)
-        for (int32_t t = 0; t < sinew_mesh_tet_count(s->mesh); t++) {
-            double e[3][3];
-            for (int i = 0; i < 9; i++)
-                e[i / 3][i % 3] =
-                    (double)points[k][3 * tets[4 * t + i / 3 + 1] + i % 3] - (double)points[k][3 * tets[4 * t] + i % 3];
-            sum[k] += e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
-                      e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-                      e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-        }
+        for (int32_t t = 0; t < sinew_mesh_tet_count(s->mesh); t++)
+            sum[k] += tet_volume(points[k], tets + 4 * (size_t)t);
     return sum[1] / sum[0];
 }
 
@@ -154,17 +147,22 @@ static void claim_bent(outcome *o, const sheet *runs)
                 strain && kept ? "" : "not each weight does what its name says");
 }
 
-static void draw(outcome *o, const sheet *runs)
+static void draw_stretched(outcome *o, const char *name, const char *title, const sheet *runs)
 {
-    figure *f = outcome_figure(o, "stretched", "Volume weighed 0, 1, 10, 100 times the strain (fig 7)", "", "");
+    figure *f = outcome_figure(o, name, title, "", "");
     f->span = 1.8;
     for (int i = 0; i < STRETCHED; i++) {
         char label[48];
         snprintf(label, sizeof label, "volume %.0f x strain", ratios[i]);
         sheet_shape(f, &runs[i], label);
     }
+}
+
+static void draw(outcome *o, const sheet *runs)
+{
+    draw_stretched(o, "stretched", "Volume weighed 0, 1, 10, 100 times the strain (fig 7)", runs);
     static const char *const names[BENT] = {"strain", "strain and volume", "4 x strain", "4 x strain and volume"};
-    f = outcome_figure(o, "bent", "Bent by its weight (fig 7)", "", "");
+    figure *f = outcome_figure(o, "bent", "Bent by its weight (fig 7)", "", "");
     f->span = 1.8;
     for (int i = 0; i < BENT; i++)
         sheet_shape(f, &runs[STRETCHED + i], names[i]);
@@ -257,13 +255,7 @@ void experiment_relative_stiffness(const setting *s, outcome *o)
                  sinew_mesh_tet_count(runs[0].mesh));
         claim_stretched(o, runs);
         claim_independent(o, &runs[BY_NEWTON + 1], &runs[BY_PBD], &runs[BY_NEWTON]);
-        figure *f = outcome_figure(o, "bodies", "XPBD, volume weighed 0, 1, 10, 100 times the strain", "", "");
-        f->span = 1.8;
-        for (int i = 0; i < STRETCHED; i++) {
-            char label[48];
-            snprintf(label, sizeof label, "volume %.0f x strain", ratios[i]);
-            sheet_shape(f, &runs[i], label);
-        }
+        draw_stretched(o, "bodies", "XPBD, volume weighed 0, 1, 10, 100 times the strain", runs);
     }
     sheets_release(runs, BODIES);
 }

@@ -125,6 +125,17 @@ void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t v
         s->x[i] *= each;
 }
 
+double tet_volume(const sinew_real *q, const int32_t *tet)
+{
+    double e[3][3];
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 3; c++)
+            e[k][c] = (double)q[3 * tet[k + 1] + c] - (double)q[3 * tet[0] + c];
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
+}
+
 /* ---- Ruggedness ------------------------------------------------------------------------------- */
 
 /* An edge of a surface triangle. */

@@ -11,7 +11,7 @@
 /* Solvers whose states are compared, and the material that each takes. */
 static const sinew_solver_kind touch_solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
                                                   SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
-                                                  SINEW_SOLVER_PBD};
+                                                  SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
 enum {
     TOUCH_SOLVERS = sizeof touch_solvers / sizeof touch_solvers[0]
 };

@@ -30,7 +30,7 @@ add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $
 # ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
 add_custom_target(threaded_tests)
 foreach(target test_threads test_contact_state test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
-               test_coarse test_mpbng
+               test_coarse test_mpbng test_mpbng_contact
                test_changing_world test_tree test_fill test_detect test_crossings)
   if(TARGET ${target})
     add_dependencies(threaded_tests ${target})
@@ -75,7 +75,8 @@ if(TARGET test_reproduce)
 endif()
 
 # ---- The long ones first, so that none is left over at the end while the other cores wait ----
-foreach(base reproduce allocation determinism threads newton solvers pbng_acceleration admm_weights)
+foreach(base reproduce allocation determinism threads newton solvers pbng_acceleration admm_weights contact_overlap
+             contact_factors contact_state contact_physics)
   foreach(target test_${base} test_${base}_single)
     if(TARGET ${target})
       set_tests_properties(${target} PROPERTIES COST 10)

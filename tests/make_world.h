@@ -159,4 +159,10 @@ static inline double next_random(uint32_t *state)
     return 2.0 * (double)*state / 2147483647.0 - 1.0;
 }
 
+/* Integrators: they do not go on until a step is solved, so that it ends elsewhere, and they may explode. */
+static inline bool is_integrator(const sinew_solver_info *info)
+{
+    return info->explicit_step || info->default_iterations == 1;
+}
+
 #endif

@@ -101,7 +101,7 @@ static void anything_goes(void **state)
 #ifdef SINEW_SANITIZED
     random_cases r = random_cases_begin("overlapping starts", 10, 100);
 #else
-    random_cases r = random_cases_begin("overlapping starts", 60, 1000);
+    random_cases r = random_cases_begin("overlapping starts", 3 * TOUCH_SOLVERS, 1000);
 #endif
     int32_t crossed = 0, fewer = 0, more = 0;
     for (int32_t i = 0; i < r.count; i++) {

@@ -225,27 +225,12 @@ static void floors_hold(void **state)
     }
 }
 
-static void layers_are_refused(void **state)
-{
-    (void)state;
-    const double middle[3] = {0, SIZE, 0};
-    sinew_world *world = make_touching_world(SINEW_SOLVER_MPBNG, 1);
-    sinew_error error = {0};
-    add_box(world, SINEW_SOLVER_MPBNG, CELLS, SIZE, middle, YOUNG);
-    assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
-    set_touch(world, 1e-3, FRICTION);
-    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "use pbng"));
-    sinew_world_destroy(world);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pbng_holds_and_slides), cmocka_unit_test(constraints_hold_and_slide),
         cmocka_unit_test(substeps_hold),         cmocka_unit_test(a_stack_rests),
         cmocka_unit_test(equilibria_lean),       cmocka_unit_test(floors_hold),
-        cmocka_unit_test(layers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

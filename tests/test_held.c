@@ -103,6 +103,7 @@ static void beads_slide_on_wires(void **unused)
     for (int32_t i = 0; i < r.count; i++) {
         bead_on_a_wire(SINEW_SOLVER_NEWTON, &r);
         bead_on_a_wire(SINEW_SOLVER_PBNG, &r);
+        bead_on_a_wire(SINEW_SOLVER_LINEAR_IMPLICIT, &r);
     }
 }
 

@@ -831,8 +831,9 @@ static double compare_with_newton(sinew_energy_kind energy, sinew_solver_kind ki
     return apart;
 }
 
-/* XPBD's multipliers belong to gradients that have turned since, so that it ends near the minimum and not there; PBD
- * has no stiffness to agree on, and integrators of one iteration end elsewhere. */
+/* XPBD's multipliers belong to gradients that have turned since, so that it
+ * ends near the minimum and not there; PBD has no stiffness to agree on, and integrators of one iteration end
+ * elsewhere. */
 static void solvers_pull_sheets_alike(void **unused)
 {
     (void)unused;
@@ -843,7 +844,7 @@ static void solvers_pull_sheets_alike(void **unused)
             continue;
         for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++) {
             const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)solver);
-            if (solver == SINEW_SOLVER_PBD || info->default_iterations == 1 ||
+            if (solver == SINEW_SOLVER_PBD || solver == SINEW_SOLVER_SAP || is_integrator(info) ||
                 !sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)kind, NULL, 0))
                 continue;
             for (int still = 0; still < 2; still++) {

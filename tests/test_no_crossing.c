@@ -30,8 +30,9 @@ enum {
 };
 #endif
 
-static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD, SINEW_SOLVER_ADMM,
-                                            SINEW_SOLVER_PBNG,   SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD};
+static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
+                                            SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
+                                            SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
 #define MOST_VIOLATION 0.0101 /* of the thickness in steps that are solved: 1 %, and the digits of frames */
 
 static const int iterations[] = {1, 5, 50};

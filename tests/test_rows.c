@@ -6,6 +6,7 @@
  * Second ways: the volume summed here, differences of the objective, Newton's method with each of its linear solvers,
  * and updates written out by hand.
  */
+#include "failing_allocator.h"
 #include "make_world.h"
 #include "small_world.h"
 
@@ -398,6 +399,65 @@ static void bad_elements_are_named(void **unused)
     sinew_world_destroy(world);
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------------- */
+
+/* A world with a whole row and a roller, made and stepped; false, with the reason, where memory ran out. */
+static bool run_with(const sinew_mesh *mesh, sinew_solver_kind kind, failing_allocator *memory, sinew_error *error)
+{
+    const int32_t vertex = 0;
+    const sinew_real along[3] = {1, 2, 3};
+    sinew_world_def def = sinew_default_world_def();
+    def.allocator = hooks_of(memory);
+    def.solver = sinew_default_solver_def(kind);
+    sinew_world *world = sinew_world_create(&def, error);
+    if (!world)
+        return false;
+    sinew_body_def body = sinew_default_body_def();
+    sinew_energy_def strain = sinew_default_energy_def(SINEW_ENERGY_GREEN_STRAIN),
+                     volume = sinew_default_energy_def(SINEW_ENERGY_ENCLOSED_VOLUME);
+    sinew_pin_def roller = sinew_default_pin_def();
+    body.mesh = mesh;
+    body.density = 1000;
+    roller.body = strain.body = volume.body = sinew_world_add_body(world, &body, error);
+    roller.vertices = &vertex;
+    roller.vertex_count = 1;
+    roller.directions = kind == SINEW_SOLVER_NEWTON ? along : NULL;
+    roller.direction_count = 1;
+    const bool good = strain.body.index >= 0 && sinew_world_add_energy(world, &strain, error).index >= 0 &&
+                      sinew_world_add_energy(world, &volume, error).index >= 0 &&
+                      sinew_world_add_pins(world, &roller, error).index >= 0 &&
+                      sinew_world_prepare(world, error) == SINEW_OK;
+    /* Newton's method takes a factor without memory for one that failed, and goes on. */
+    if (good)
+        sinew_world_step(world, NULL);
+    sinew_world_destroy(world);
+    return good;
+}
+
+static void every_allocation_may_fail(void **unused)
+{
+    (void)unused;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_XPBD};
+    sinew_mesh *mesh = make_beam(1, 1, 1, 1, 1, 1);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        failing_allocator memory = {0};
+        sinew_error error = {0};
+        int64_t refusals = 0;
+        for (memory.fail_at = 1; memory.fail_at <= memory.calls + 1; memory.fail_at++) {
+            memory.calls = 0;
+            error = (sinew_error){0};
+            const bool good = run_with(mesh, kinds[k], &memory, &error);
+            refusals += !good;
+            assert_true(good || error.status == SINEW_ERROR_MEMORY);
+            assert_int_equal(memory.live, 0);
+            if (memory.calls < memory.fail_at)
+                break;
+        }
+        assert_true(refusals > 20);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +470,7 @@ int main(void)
         cmocka_unit_test(ropes_pull_and_struts_push),
         cmocka_unit_test(strain_of_the_slides),
         cmocka_unit_test(bad_elements_are_named),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,11 @@ typedef enum sinew_solver_kind {
     SINEW_SOLVER_EXPLICIT_EULER,
     SINEW_SOLVER_SYMPLECTIC_EULER,
     SINEW_SOLVER_LINEAR_IMPLICIT,
+    SINEW_SOLVER_SAP,
+    SINEW_SOLVER_PRIMAL_DUAL,
+    SINEW_SOLVER_KKT,
+    SINEW_SOLVER_SCD,
+    SINEW_SOLVER_DAE,
     SINEW_SOLVER_COUNT
 } sinew_solver_kind;
 
@@ -378,8 +383,10 @@ typedef struct sinew_energy_def {
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
     /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
-    bool hard; /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; others refuse.
-                  Residual and objective stay those of the energy with its parameters, gaps are unknown (hard.h) */
+    bool hard;          /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; sap,
+                           primal-dual,          kkt, scd, dae: rows that are met as one system (docs/constraints.md), objective and
+                           residual are then of          the other energies; others refuse. In xpbd, pbd and admm residual and objective
+                           stay those of the          energy with its parameters. Gaps are unknown (hard.h) */
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */
@@ -433,7 +440,8 @@ SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy en
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
-/* The multipliers: what each constraint pulled with in the last step (xpbd, pbd): values[element][constraint], as many
+/* The multipliers: what each constraint pulled with in the last step (xpbd, pbd, and systems of rows
+ * such as sap, which have 0 for energies that are no rows): values[element][constraint], as many
  * constraints an element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a
  * particle is the value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for
  * tets, whose C is a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too
@@ -547,9 +555,12 @@ enum {
     SINEW_STEP_HELD_BACK = 1 << 9, /* the guard held vertices, pins or colliders: raise iterations or epochs, lower h */
     SINEW_STEP_CONTACT_FULL = 1 << 10, /* pair_limit was reached: some pairs have neither guard nor force */
     SINEW_STEP_CROSSED = 1 << 11,      /* surfaces cross, as they did when the world began: move them apart */
-    SINEW_STEP_EXPLICIT = 1 << 12      /* an explicit integrator made the step, which is what it should be and no
+    SINEW_STEP_EXPLICIT = 1 << 12,     /* an explicit integrator made the step, which is what it should be and no
                                           minimum: objective and residual are those of implicit Euler's step at the same
                                           place, and no error of this one; sinew_world_stability() tells its limits */
+    /* The next two are of hard constraints (docs/constraints.md); result->constraints names them. */
+    SINEW_STEP_CONSTRAINTS = 1 << 13,  /* hard constraints are not met to the tolerance: raise iterations, lower h */
+    SINEW_STEP_CONTRADICTORY = 1 << 14 /* and cannot be: some of them exclude each other; the last good state is kept */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
@@ -590,6 +601,13 @@ typedef struct sinew_step_result {
     int32_t gap_steps;                  /* of Newton's method, on a copy, that the gap took */
     int32_t gap_linear_iterations;      /* of conjugate gradients in them; 0 in small worlds, which factorise */
     int32_t linear_iterations; /* of inner linear solvers, summed; of pd, qn and admm: solves with the factor */
+    /* Of steps with hard constraints by a solver that meets them as a system; NaN otherwise. Objective, residual and
+     * stationarity are then of the energies that are not hard, and constraints pull with J^T lambda. */
+    double violation;        /* largest |C| of hard constraints, in the unit of C (m for lengths) */
+    double stationarity;     /* N: |grad g - J^T lambda|, which is the residual */
+    double complementarity;  /* J: largest |lambda C| of inequalities, 0 without any */
+    const char *constraints; /* which hard constraints are redundant, violated or contradictory; "": nothing to say.
+                                Valid until the next step */
 } sinew_step_result;
 
 /* Takes one step. Returns the bits, also in result (may be NULL). Once warmed up it makes no heap call (`linear` = lu

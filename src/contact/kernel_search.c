@@ -98,17 +98,26 @@ static inline uint32_t partners_of(const search_node *s, int slot, const sinew_b
 {
     const sinew_search_kind kind = s->search->kind;
     const search_box own = box_at(s->node, slot);
-    const uint32_t bits = boxes_that_meet(leaf, &own);
+    uint32_t bits = boxes_that_meet(leaf, &own);
+    if (kind != SINEW_SEARCH_FACES)
+        bits &= glance_higher(leaf->id, s->node->id[slot]);
+    if (!bits)
+        return 0;
     if (kind == SINEW_SEARCH_FACES)
         return bits & ~glance_sharing(s->shape, slot, 1, shape, 3);
     const int width = kind == SINEW_SEARCH_EDGES ? 2 : 3;
-    return bits & glance_higher(leaf->id, s->node->id[slot]) & ~glance_sharing(s->shape, slot, width, shape, width);
+    return bits & ~glance_sharing(s->shape, slot, width, shape, width);
 }
 
-/* Features of the node against those of a node of level 0 of a target, whose box is given. */
-static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box)
+/* Features of the node against those of a node of level 0 of a target, whose box and highest feature are given. Where
+ * partners have to be higher, features above that one have none there. */
+static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box,
+                       int32_t highest)
 {
-    for (uint32_t ours = boxes_that_meet(s->node, box); ours; ours &= ours - 1) {
+    uint32_t ours = boxes_that_meet(s->node, box);
+    if (s->search->kind != SINEW_SEARCH_FACES)
+        ours &= ~glance_higher(s->node->id, highest);
+    for (; ours; ours &= ours - 1) {
         const int slot = __builtin_ctz(ours);
         const uint32_t bits = partners_of(s, slot, leaf, shape);
         if (!bits)
@@ -147,7 +156,7 @@ static void visit_target(search_node *s, const sinew_boxes *target)
                 continue;
             if (level == 1) {
                 const search_box box = box_at(node, slot);
-                visit_leaf(s, target->nodes[0] + child, target->shapes + child, &box);
+                visit_leaf(s, target->nodes[0] + child, target->shapes + child, &box, node->id[slot]);
             } else {
                 stack[top].level = level - 1;
                 stack[top++].index = child;

@@ -42,6 +42,7 @@ typedef struct sinew_batch {
      * sets both before a solver is prepared, for that time; NULL: not known. */
     void (*parameters_of)(const void *origin, int32_t element, sinew_real *parameters);
     const void *origin;
+    int32_t number;           /* of the energy in its world, for messages */
     bool hard;                /* constraints without compliance (sinew_energy_def) */
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the solver's own */
     bool transient;           /* its elements are in no factor and no fixed colouring (objective.h) */

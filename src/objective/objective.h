@@ -154,6 +154,11 @@ static inline bool sinew_task_begins(const sinew_objective *objective, int32_t t
 {
     return t == 0 || objective->tasks[t].batch != objective->tasks[t - 1].batch;
 }
+/* Whether a batch of contacts begins with task t. */
+static inline bool sinew_task_begins_contacts(const sinew_objective *objective, int32_t t)
+{
+    return objective->tasks[t].batch->ops->contact && sinew_task_begins(objective, t);
+}
 int32_t sinew_task_threads(const sinew_objective *objective); /* for its tasks: one where they are few */
 
 #endif

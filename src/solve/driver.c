@@ -19,7 +19,7 @@
 /* Norm of the traces of all free particles' diagonal blocks: forces change by that much, at most, per distance. */
 static double sum_stiffness(sinew_solve *s)
 {
-    const sinew_objective *o = s->objective;
+    const sinew_objective *o = s->judged;
     const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
     double sum = 0;
     memcpy(s->stiffness_of, s->elastic_of, (size_t)o->particle_count * sizeof *s->stiffness_of);
@@ -36,7 +36,7 @@ void sinew_solve_stiffness(sinew_solve *s)
 {
     if (!s->elastic_known) {
         memset(s->elastic_of, 0, (size_t)s->objective->particle_count * sizeof *s->elastic_of);
-        sinew_objective_traces(s->objective, s->objective->rest, false, s->elastic_of);
+        sinew_objective_traces(s->judged, s->judged->rest, false, s->elastic_of);
     }
     if (!s->stiffness_known)
         s->stiffness = sum_stiffness(s);
@@ -63,7 +63,7 @@ static bool make_row_room(sinew_solve *s)
 /* An explicit step is not on its way to the minimum, so that how far it is from there says nothing about it. */
 static bool wants_gap(const sinew_solve *s)
 {
-    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step;
+    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->conditioned;
 }
 
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
@@ -72,6 +72,9 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     size_t size = 4 * (size_t)o->particle_count;
     sinew_solve_release(s);
     s->ops = sinew_solver_get_ops(s->def.kind);
+    s->judged = o;
+    s->conditioned = false;
+    s->note[0] = '\0';
     s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
     s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);
     s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
@@ -88,6 +91,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         status = sinew_gap_create(s, error);
     if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
+    if (s->conditioned)
+        sinew_gap_destroy(s);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;
@@ -143,6 +148,8 @@ void sinew_solve_release(sinew_solve *s)
     s->stiffness_of = s->elastic_of = NULL;
     s->ops = NULL;
     s->memory = NULL;
+    s->judged = NULL;
+    s->conditioned = false;
     s->q = s->gradient = s->velocity = NULL;
     s->rows = NULL;
     s->row_count = s->row_capacity = 0;
@@ -157,7 +164,9 @@ void sinew_solve_evaluate(sinew_solve *s)
     sinew_objective *o = s->objective;
     if (s->ops->settle)
         s->ops->settle(s);
-    sinew_objective_gradient(o, s->q, s->gradient, &s->terms);
+    sinew_objective_gradient(s->judged, s->q, s->gradient, &s->terms);
+    if (s->conditioned)
+        s->ops->conditions->subtract_forces(s);
     s->residual = sinew_norm(s->gradient, o->particle_count, o->thread_count);
     s->gradient_known = true;
     if (s->start_known)
@@ -256,7 +265,10 @@ static bool looks_at_residuals(const sinew_solve *s)
 static void start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
-    s->lost = false;
+    s->lost = s->done = s->bound = false;
+    s->note[0] = '\0';
+    if (s->ops->conditions)
+        s->ops->conditions->take_step(s);
     s->notes = 0;
     s->linear_iterations = 0;
     s->row_count = 0;
@@ -327,6 +339,17 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
     return part <= solved_part && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
 }
 
+/* The same of a step with hard constraints: they are met, and forces balance. */
+static uint32_t judge_conditions(const sinew_solve *s, const sinew_conditions *c)
+{
+    const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    if (!s->gradient_known || !start_is_measured(s))
+        return SINEW_STEP_UNMEASURED;
+    const bool balanced = s->residual <= fmax(tolerance * fmax(s->start_residual, c->force), s->noise);
+    return (c->met ? 0 : (uint32_t)SINEW_STEP_CONSTRAINTS) | (balanced ? 0 : (uint32_t)SINEW_STEP_NOT_CONVERGED) |
+           (c->contradictory ? (uint32_t)SINEW_STEP_CONTRADICTORY : 0);
+}
+
 static bool ended_in_numbers(const sinew_solve *s)
 {
     if (s->gradient_known)
@@ -373,6 +396,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
+    result->constraints = s->note;
 }
 
 /* ---- Contact --------------------------------------------------------------------------------- */
@@ -443,7 +467,7 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
     const int32_t most = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
     double before = HUGE_VAL;
     int32_t iteration = 0;
-    while (*bits == 0 && !s->lost && iteration < most) {
+    while (*bits == 0 && !s->lost && !s->done && iteration < most) {
         if (watch)
             sinew_solve_evaluate(s);
         if (watch && finished(s, before)) {
@@ -478,8 +502,10 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     if (s->def.record == SINEW_RECORD_ITERATIONS)
         record(s, 0, began);
     *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
-    if (s->lost)
+    if (s->lost) {
+        result->constraints = "";
         return result->bits = SINEW_STEP_UNPREPARED;
+    }
     if (s->contact) {
         if (s->ops->settle)
             s->ops->settle(s);
@@ -497,11 +523,17 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     result->seconds = sinew_seconds() - began;
     const sinew_gap_estimate gap = find_gap(s, bits);
     result->gap_seconds = sinew_seconds() - began - result->seconds;
+    sinew_conditions found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};
     if (!(bits & SINEW_STEP_NOT_FINITE)) {
-        const uint32_t verdict = judge(s, &gap);
+        if (s->conditioned && s->gradient_known)
+            s->ops->conditions->conditions(s, &found);
+        const uint32_t verdict = s->conditioned ? judge_conditions(s, &found) : judge(s, &gap);
         bits = (verdict ? bits : bits & ~(uint32_t)SINEW_STEP_STALLED) | verdict;
     }
     result->bits = bits | s->notes;
     write_result(s, &gap, result);
+    result->violation = found.violation;
+    result->stationarity = found.stationarity;
+    result->complementarity = found.complementarity;
     return result->bits;
 }

@@ -314,11 +314,11 @@ static sinew_status add_layers(sinew_layers *l, int32_t most, elements *bindings
 
 /* ---- The objective ----------------------------------------------------------------------------------- */
 
-/* The world's batches, and those of the layers before the transient ones. */
+/* The energies of all layers but the transient ones: the world's own, then those of the layers above. */
 static sinew_status build_objective(sinew_layers *l, sinew_error *error)
 {
     const sinew_objective *o = l->world;
-    const size_t room = (size_t)o->task_count + (size_t)l->batch_count;
+    const size_t room = (size_t)o->fixed_task_count + (size_t)l->batch_count;
     sinew_batch **list = sinew_allocate(&o->allocator, room, sizeof *list);
     int32_t count = 0;
     if (!list)
@@ -328,12 +328,25 @@ static sinew_status build_objective(sinew_layers *l, sinew_error *error)
             list[count++] = (sinew_batch *)o->tasks[t].batch;
     for (int32_t b = 0; b < l->batch_count; b++)
         list[count++] = l->batches[b];
-    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
-        if (sinew_task_begins(o, t))
-            list[count++] = (sinew_batch *)o->tasks[t].batch;
     const sinew_status status = sinew_objective_build(&l->objective, list, count, error);
     sinew_release(&o->allocator, list);
     return status;
+}
+
+sinew_status sinew_layers_refresh(sinew_layers *l, sinew_error *error)
+{
+    const sinew_objective *o = l->world;
+    const size_t most = (size_t)(o->task_count - o->fixed_task_count) + 1;
+    int32_t count = 0;
+    if (!sinew_layer_touches_make(&l->touches, l) ||
+        !sinew_make_spare_room(&o->allocator, &l->transient, &l->transient_room, most, sizeof *l->transient))
+        return sinew_fail_memory(error, "the layers");
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
+        if (sinew_task_begins(o, t))
+            l->transient[count++] = (sinew_batch *)o->tasks[t].batch;
+    if (l->touches.count > 0)
+        l->transient[count++] = l->touches.batch;
+    return sinew_objective_layer(&l->objective, l->transient, count, error);
 }
 
 /* Bindings as stiff as their vertices: a third of the trace of what holds these, elastic and inert. */
@@ -384,7 +397,8 @@ static sinew_status finish(sinew_layers *l, double binding, elements *bindings, 
     l->q = sinew_allocate_zero(a, size, sizeof *l->q);
     l->q_tilde = sinew_allocate_zero(a, size, sizeof *l->q_tilde);
     l->force = sinew_allocate_zero(a, size, sizeof *l->force);
-    if (!l->q || !l->q_tilde || !l->force)
+    l->begun = sinew_allocate_zero(a, 4 * (size_t)l->first[1], sizeof *l->begun);
+    if (!l->q || !l->q_tilde || !l->force || !l->begun)
         return sinew_fail_memory(error, "the layers");
     point_objective(l);
     sinew_status status = build_objective(l, error);
@@ -410,6 +424,8 @@ sinew_status sinew_layers_create(sinew_layers *l, const sinew_objective *world, 
     sinew_status status = good ? add_layers(l, count, &bindings, error) : sinew_fail_memory(error, "the layers");
     if (status == SINEW_OK)
         status = finish(l, binding, &bindings, error);
+    if (status == SINEW_OK)
+        status = sinew_layers_refresh(l, error);
     release_elements(&world->allocator, &bindings);
     return status;
 }
@@ -423,7 +439,9 @@ void sinew_layers_destroy(sinew_layers *l)
         sinew_objective_clear(&l->objective);
     for (int32_t b = 0; b < l->batch_count; b++)
         sinew_batch_destroy(a, l->batches[b]);
-    void *arrays[] = {l->fine, l->owner, l->rest, l->q, l->q_tilde, l->force, l->mass, l->pinned, l->batches};
+    sinew_layer_touches_destroy(&l->touches, a);
+    void *arrays[] = {l->fine, l->owner, l->rest,   l->q,       l->q_tilde,  l->force,
+                      l->mass, l->begun, l->pinned, l->batches, l->transient};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     *l = (sinew_layers){0};
@@ -436,6 +454,7 @@ void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
     const sinew_objective *o = l->world;
     const int32_t all = l->first[l->count];
     memset(l->force, 0, 4 * (size_t)all * sizeof *l->force);
+    memcpy(l->begun, q, 4 * (size_t)l->first[1] * sizeof *q);
     for (int32_t i = 0; i < all; i++) {
         const size_t own = 4 * (size_t)i, from = 4 * (size_t)l->fine[i];
         memcpy(l->q + own, q + from, 4 * sizeof *q);
@@ -446,4 +465,13 @@ void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
                 l->force[4 * (size_t)l->owner[i] + c] += l->force[own + c];
         }
     }
+    sinew_layer_touches_number(&l->touches, l);
+}
+
+void sinew_layers_follow(sinew_layers *l, const sinew_real *q)
+{
+    memcpy(l->q, q, 4 * (size_t)l->first[1] * sizeof *q);
+    for (int32_t i = l->first[1]; i < l->first[l->count]; i++)
+        if (l->pinned[i])
+            memcpy(l->q + 4 * (size_t)i, q + 4 * (size_t)l->fine[i], 4 * sizeof *q);
 }

@@ -10,12 +10,14 @@
  * forces are those of the vertices below that join it. Weak constraints hold each vertex at its place on the layer
  * above, with a stiffness that is a multiple of the vertex's own.
  *
- * Energies that are on no surface (tets, pairs, targets) are on layer 0 alone.
+ * Energies that are on no surface (tets, pairs, targets) are on layer 0 alone, and so are transient ones, but for
+ * contacts, which every layer feels (layer_touch.h).
  */
 #ifndef SINEW_LAYERS_H
 #define SINEW_LAYERS_H
 
 #include "objective/objective.h"
+#include "solve/layer_touch.h"
 
 enum {
     SINEW_LAYERS_MAX = 8
@@ -34,6 +36,10 @@ typedef struct sinew_layers {
     int32_t batch_count;
     sinew_batch **batches;       /* of the layers above 0; the last one is that of the bindings */
     const sinew_batch *bindings; /* NULL: none */
+    sinew_real *begun;           /* [the world's particles][4] where the iterations began */
+    sinew_layer_touches touches;
+    sinew_batch **transient; /* work space: those of the world, and that of the touches */
+    size_t transient_room;   /* bytes */
 } sinew_layers;
 
 /* At most `count` layers; each binding is `binding` times as stiff as its vertex. The objective's masses, pins and rest
@@ -41,7 +47,11 @@ typedef struct sinew_layers {
 sinew_status sinew_layers_create(sinew_layers *layers, const sinew_objective *world, int32_t count, double binding,
                                  sinew_error *error);
 void sinew_layers_destroy(sinew_layers *layers); /* zeroed is fine */
+/* Takes over other transient energies of the world. Allocates only where there are more than there ever were. */
+sinew_status sinew_layers_refresh(sinew_layers *layers, sinew_error *error);
 /* Takes positions q, and what the world's step aims at, over to all layers. */
 void sinew_layers_begin(sinew_layers *layers, const sinew_real *q);
+/* Takes over where the world's particles are now: the finest layer, and what is pinned of the others. */
+void sinew_layers_follow(sinew_layers *layers, const sinew_real *q);
 
 #endif

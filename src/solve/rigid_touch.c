@@ -25,11 +25,6 @@ static bool make_rooms(sinew_rigid_touches *t, size_t bodies, size_t touches)
            sinew_make_spare_room(a, &t->numbers, &t->numbers_room, most, sizeof *t->numbers);
 }
 
-static bool is_contact(const sinew_objective *o, int32_t task)
-{
-    return o->tasks[task].batch->ops->contact && sinew_task_begins(o, task);
-}
-
 /* The sides of a contact: bodies in descending order, each once. */
 static void find_sides(sinew_rigid_touch *t, const int32_t *body_of)
 {
@@ -159,14 +154,14 @@ bool sinew_rigid_touches_list(sinew_rigid_touches *t, const sinew_objective *o, 
     if (body_count == 0)
         return true;
     for (int32_t k = o->fixed_task_count; k < o->task_count; k++)
-        most += is_contact(o, k) ? (size_t)o->tasks[k].batch->element_count : 0;
+        most += sinew_task_begins_contacts(o, k) ? (size_t)o->tasks[k].batch->element_count : 0;
     if (!make_rooms(t, (size_t)body_count, most))
         return false;
     t->body_count = body_count;
     for (int32_t b = 0; b < body_count; b++)
         t->cluster[b] = b;
     for (int32_t k = o->fixed_task_count; k < o->task_count; k++)
-        if (is_contact(o, k))
+        if (sinew_task_begins_contacts(o, k))
             add_batch(t, o->tasks[k].batch, body_of);
     return sort_clusters(t);
 }

@@ -5,7 +5,8 @@
  *
  * Iteration l of k, l = 0, 1, ...:
  *
- *     scale the masses of coarse layers and the stiffness of bindings by kappa = sqrt(1 - l^2 / (k + r_pad)^2)
+ *     scale the masses of coarse layers, what contacts bear of them, and the stiffness of bindings by
+ *     kappa = sqrt(1 - l^2 / (k + r_pad)^2)
  *     coarse_sweeps sweeps over the coarsest layer by itself
  *     one sweep over all the others, coloured together
  *
@@ -16,6 +17,10 @@
  * The coarsest layer does not feel its bindings. The paper does not say; were it held by them, the layers could only go
  * together: where a sweep leaves 1 - s of a long wave's error on one layer alone, n bound layers leave at least 1 - n
  * s, however many sweeps the coarse ones get.
+ *
+ * Contacts are the world's own on the finest layer, where the guard is, and act on the coarse ones too (layer_touch.h).
+ * Their multipliers are renewed once a step, when the last sweeps over the finest layer are done: while layers are
+ * bound, forces are not the world's.
  *
  * Known limits: layers are made of surfaces. Tets, and springs without triangles, stay on the finest layer and are
  * swept as pbng would, without acceleration.
@@ -90,18 +95,24 @@ typedef struct memory {
 
 /* ---- Prepare ----------------------------------------------------------------------------------------- */
 
+/* Takes over what the layers' objective is now; pins are the part's own. */
+static void point_part(const sinew_layers *l, part *p)
+{
+    p->objective = l->objective;
+    p->objective.pinned = p->pinned;
+}
+
 /* Particles first .. last - 1 move. */
 static sinew_status prepare_part(memory *m, part *p, int32_t first, int32_t last, sinew_error *error)
 {
     const sinew_layers *l = &m->layers;
     const int32_t all = l->first[l->count];
-    p->objective = l->objective;
     p->pinned = sinew_allocate(&l->world->allocator, (size_t)all, 1);
     if (!p->pinned)
         return sinew_fail_memory(error, "the solver");
     for (int32_t i = 0; i < all; i++)
         p->pinned[i] = i < first || i >= last || l->pinned[i];
-    p->objective.pinned = p->pinned;
+    point_part(l, p);
     return sinew_visits_create(&p->visits, &p->objective, sinew_lanes(), false, error);
 }
 
@@ -120,6 +131,20 @@ static sinew_status prepare(sinew_solve *s, sinew_error *error)
     if (status == SINEW_OK && l->count > 1)
         status = prepare_part(m, &m->others, 0, l->first[l->count - 1], error);
     return status == SINEW_OK ? sinew_visits_create(&m->fine, o, sinew_lanes(), false, error) : status;
+}
+
+static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    memory *m = s->memory;
+    part *parts[] = {&m->coarsest, &m->others};
+    if (!(changed & SINEW_CHANGED_TRANSIENT))
+        return SINEW_OK;
+    sinew_status status = sinew_layers_refresh(&m->layers, error);
+    for (int k = 0; status == SINEW_OK && m->layers.count > 1 && k < 2; k++) {
+        point_part(&m->layers, parts[k]);
+        status = sinew_visits_refresh(&parts[k]->visits, error);
+    }
+    return status == SINEW_OK ? sinew_visits_refresh(&m->fine, error) : status;
 }
 
 static void release(sinew_solve *s)
@@ -141,26 +166,43 @@ static void release(sinew_solve *s)
 
 /* ---- Steps ------------------------------------------------------------------------------------------- */
 
+static void take_numbers(memory *m)
+{
+    sinew_visits_begin(&m->fine);
+    if (m->layers.count == 1)
+        return;
+    sinew_visits_begin(&m->coarsest.visits);
+    sinew_visits_begin(&m->others.visits);
+}
+
 static void begin(sinew_solve *s)
 {
     memory *m = s->memory;
     m->iteration = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
-    sinew_visits_begin(&m->fine);
-    if (m->layers.count == 1)
-        return;
-    sinew_layers_begin(&m->layers, s->q);
-    sinew_visits_begin(&m->coarsest.visits);
-    sinew_visits_begin(&m->others.visits);
+    take_numbers(m);
 }
 
-static void scale_bindings(const sinew_visit_groups *g, const sinew_batch *bindings, size_t W, double kappa)
+static void mpbng_resume(sinew_solve *s, uint32_t what)
+{
+    memory *m = s->memory;
+    if (!(what & (SINEW_RESUME_NUMBERS | SINEW_RESUME_ELEMENTS)))
+        return;
+    sinew_layer_touches_number(&m->layers.touches, &m->layers);
+    take_numbers(m);
+}
+
+/* The elements of one batch, in all its visits. */
+static void scale_elements(const sinew_visit_groups *g, const sinew_batch *batch, size_t W, double kappa)
 {
     for (int32_t i = 0; i < g->batch_count; i++) {
         const sinew_visit_batch *b = &g->batches[i];
         const size_t D = (size_t)b->ops->visit_data_count;
-        for (size_t place = 0; b->sources[0] == bindings && place < (size_t)b->visit_count * W; place++)
-            if (b->element[place] >= 0)
+        int32_t k = 0;
+        while (k < b->source_count && b->sources[k] != batch)
+            k++;
+        for (size_t place = 0; k < b->source_count && place < (size_t)b->visit_count * W; place++)
+            if (b->element[place] >= b->first_element[k] && b->element[place] < b->first_element[k + 1])
                 b->data[place / W * D * W + place % W] = (sinew_real)kappa;
     }
 }
@@ -175,14 +217,17 @@ static void scale_masses(const sinew_layers *l, const sinew_visit_groups *g, siz
     }
 }
 
-static void scale_part(const memory *m, const part *p, double binding, double mass)
+static void scale_part(const memory *m, const part *p, double binding, double kappa)
 {
     const sinew_visits *v = &p->visits;
     const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
+    const size_t W = (size_t)v->lanes->width;
     for (int i = 0; i < 2; i++) {
-        scale_bindings(both[i], m->layers.bindings, (size_t)v->lanes->width, binding);
-        scale_masses(&m->layers, both[i], (size_t)v->lanes->width, mass);
+        scale_elements(both[i], m->layers.bindings, W, binding);
+        scale_masses(&m->layers, both[i], W, kappa);
     }
+    if (m->layers.touches.count > 0 && v->layer.group_count > 0)
+        scale_elements(&v->layer, m->layers.touches.batch, W, kappa);
 }
 
 static void sweep_layers(sinew_solve *s, memory *m)
@@ -191,9 +236,14 @@ static void sweep_layers(sinew_solve *s, memory *m)
     const size_t bytes = 4 * (size_t)l->first[1] * sizeof *s->q;
     const double part_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
     const double kappa = sqrt(1 - part_done * part_done);
+    /* The guard may have moved the first guess, and goes on moving particles after each iteration. */
+    if (m->iteration == 0) {
+        sinew_layers_begin(l, s->q);
+        take_numbers(m);
+    }
+    sinew_layers_follow(l, s->q);
     scale_part(m, &m->coarsest, 0, kappa);
     scale_part(m, &m->others, kappa, kappa);
-    memcpy(l->q, s->q, bytes);
     for (int k = 0; k < (int)s->def.parameters[COARSE_SWEEPS]; k++)
         sinew_visits_run(&m->coarsest.visits, 1, false, l->q);
     sinew_visits_run(&m->others.visits, 1, false, l->q);
@@ -208,6 +258,7 @@ static uint32_t iterate(sinew_solve *s)
     else
         sinew_visits_run(&m->fine, 1, false, s->q);
     m->iteration++;
+    s->bound = m->layers.count > 1 && m->iteration < s->def.iterations;
     for (int k = 0; m->iteration == s->def.iterations && k < (int)s->def.parameters[FINE_SWEEPS]; k++)
         sinew_visits_run(&m->fine, 1, false, s->q);
     s->gradient_known = false;
@@ -223,8 +274,10 @@ const sinew_solver_ops sinew_solver_mpbng = {
              .needs = SINEW_CAN_VERTEX,
              .quasistatic = true},
     .prepare = prepare,
-    .refreshes = SINEW_CHANGED_SWITCHED,
+    .refreshes = SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TRANSIENT,
+    .refresh = refresh,
     .release = release,
     .begin = begin,
     .iterate = iterate,
+    .resume = mpbng_resume,
 };

@@ -60,8 +60,30 @@ typedef struct sinew_contact_hooks {
     void (*finish)(void *context, sinew_solve *s);
 } sinew_contact_hooks;
 
+/* How well the conditions of a step with hard constraints hold where it ended: g is that of the energies that are not
+ * hard, and forces of constraints are J^T lambda. */
+typedef struct sinew_conditions {
+    double violation;       /* largest |C| of hard rows (inequalities: of -C), in the unit of each C */
+    double stationarity;    /* N: |grad g - J^T lambda| over the free particles */
+    double complementarity; /* J: largest |lambda C| of inequalities, and of what pulls where it may only push */
+    double force;           /* N: norm of what single rows pull with, which forces count against */
+    bool met;               /* constraints hold to the tolerance */
+    bool contradictory;     /* some that depend on each other cannot be met together; s->note names them */
+} sinew_conditions;
+
+/* What the driver asks of a solver that keeps energies hard (row_solve.h). */
+typedef struct sinew_condition_ops {
+    void (*take_step)(sinew_solve *s);                             /* h, q_tilde, .. are those of a new step */
+    void (*subtract_forces)(sinew_solve *s);                       /* gradient -= J^T lambda at s->q */
+    void (*conditions)(sinew_solve *s, sinew_conditions *outcome); /* at s->q, whose gradient is known */
+} sinew_condition_ops;
+
+#define SINEW_NOTE_MAX 512
+
 typedef struct sinew_solver_ops {
     sinew_solver_info info;
+    /* Of a solver that takes hard energies as rows of one system; NULL: of others. */
+    const sinew_condition_ops *conditions;
     /* Sets up s->memory for s->objective and s->def; called with s->memory NULL. */
     sinew_status (*prepare)(sinew_solve *s, sinew_error *error);
     /* Frees s->memory (may be NULL: a prepare that failed half-way). */
@@ -129,6 +151,13 @@ struct sinew_solve {
     sinew_solver_def def;
     void *memory; /* the solver's own */
 
+    /* What steps are judged by: the objective, or the solver's own of all energies that are not hard. Set by its
+     * prepare, together with `conditioned`: there are hard rows, so that g alone does not tell. */
+    sinew_objective *judged;
+    bool conditioned;
+    bool done;                 /* set by an iteration after which there is nothing more to do */
+    char note[SINEW_NOTE_MAX]; /* about constraints: which are redundant, which contradict each other; "" */
+
     sinew_real *q;             /* [particle_count][4] the iterate */
     sinew_real *gradient;      /* [particle_count][4] of g at q, when gradient_known */
     sinew_real *velocity;      /* [particle_count][4] work space of the records */
@@ -147,6 +176,7 @@ struct sinew_solve {
     const sinew_contact_hooks *contact; /* NULL: nothing touches */
     const sinew_real *first_guess;      /* [particle_count][4] where inertia begins in place of q_tilde; NULL: there */
     bool resuming;                      /* contacts alone have changed: refresh and begin leave q where it is */
+    bool bound;                         /* the iterate is that of another problem: multipliers of contacts wait */
     bool lost;                          /* an epoch failed: the step ends, and the solver is to be prepared anew */
     uint32_t notes;                     /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;

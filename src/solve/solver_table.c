@@ -22,7 +22,12 @@
     X(SINEW_SOLVER_MPBNG, mpbng)                                                                                       \
     X(SINEW_SOLVER_EXPLICIT_EULER, explicit_euler)                                                                     \
     X(SINEW_SOLVER_SYMPLECTIC_EULER, symplectic_euler)                                                                 \
-    X(SINEW_SOLVER_LINEAR_IMPLICIT, linear_implicit)
+    X(SINEW_SOLVER_LINEAR_IMPLICIT, linear_implicit)                                                                   \
+    X(SINEW_SOLVER_SAP, sap)                                                                                           \
+    X(SINEW_SOLVER_PRIMAL_DUAL, primal_dual)                                                                           \
+    X(SINEW_SOLVER_KKT, kkt)                                                                                           \
+    X(SINEW_SOLVER_SCD, scd)                                                                                           \
+    X(SINEW_SOLVER_DAE, dae)
 
 #define DECLARE(kind, name) extern const sinew_solver_ops sinew_solver_##name;
 #define ENTRY(kind, name)   [kind] = &sinew_solver_##name,
@@ -118,6 +123,18 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     return has_needs(solver, sinew_get_solver_info(solver)->needs, energy, why, size);
 }
 
+/* Names of the solvers that keep the energy hard, each with a comma after it. */
+static void list_hard(sinew_energy_kind energy, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
+        if (table[kind]->hard &&
+            (sinew_get_energy_info(energy)->capabilities & table[kind]->hard) == table[kind]->hard &&
+            sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
+            used += (size_t)snprintf(text + used, size - used, "%s, ", table[kind]->info.name);
+}
+
 sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy_kind energy, bool hard,
                                        sinew_error *error)
 {
@@ -129,11 +146,14 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
     const uint32_t wanted = table[solver]->hard;
     if (!hard || (wanted && (sinew_get_energy_info(energy)->capabilities & wanted) == wanted))
         return SINEW_OK;
-    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "%s cannot keep %s hard: %s; use xpbd, xpbd-qs or pbd, or a large stiffness",
+    char others[256];
+    list_hard(energy, others, sizeof others);
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %sor a large stiffness",
                       table[solver]->info.name, sinew_get_energy_info(energy)->name,
-                      wanted ? "it is not a distance to a set that could be projected on"
-                             : "it goes by the energy, and a hard one is infinite off its constraints");
+                      wanted & SINEW_CAN_JACOBIAN ? "it has no Jacobian of its constraints"
+                      : wanted                    ? "it is not a distance to a set that could be projected on"
+                               : "it goes by the energy, and a hard one is infinite off its constraints",
+                      others);
 }
 
 /* Rows of a record are counted in 32 bits, one more than iterations. */

@@ -5,7 +5,8 @@
  *
  * Multipliers of solvers that follow the gradient wait until the residual is a small part of the weight: k_n times a
  * passing penetration is far above it, and stacks would be blown apart. Sweeps over nodes are not gated: their residual
- * falls slowly, and stacks would sink. What friction bears is renewed in every round.
+ * falls slowly, and stacks would sink. What friction bears is renewed in every round. Where iterates are those of
+ * another problem (mpbng's, while layers are bound to each other) forces are not the world's, and both wait.
  */
 #include <math.h>
 #include <string.h>
@@ -234,7 +235,7 @@ static int32_t round_of(const sinew_world *world)
 static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteration, bool solved)
 {
     sinew_contact_work *c = world->contact;
-    if (!has_rounds(world) || c->element_count == 0 || c->report.updates >= UPDATES_MOST)
+    if (!has_rounds(world) || s->bound || c->element_count == 0 || c->report.updates >= UPDATES_MOST)
         return 0;
     /* Solved again with no iteration since: the last renewal changed nothing that matters. */
     if (solved ? iteration == c->last_update : iteration - fmax(c->last_update, c->epoch_began) < round_of(world))

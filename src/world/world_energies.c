@@ -191,6 +191,7 @@ static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;
     to->hard = from->hard;
+    to->number = from->number;
     to->pbd_stiffness = from->pbd_stiffness;
     to->version = from->version + 1;
 }
@@ -573,7 +574,8 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     const char *solver = sinew_get_solver_info(world->def.solver.kind)->name;
     *count = 0;
     if (!sinew_solver_get_ops(world->def.solver.kind)->multipliers)
-        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s has no multipliers; use xpbd or pbd", solver);
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s has no multipliers; use xpbd, pbd, sap or primal-dual",
+                          solver);
     if (world->solver_changed || world->step_count == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s has no multipliers before its first step; take one", solver);
     *count = batch->element_count * batch->ops->constraint_count;

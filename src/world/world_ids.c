@@ -162,6 +162,7 @@ sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_ene
     record.generation = place < world->energy_count ? world->energies[place].generation + 1 : 0;
     world->energy_count += place == world->energy_count;
     world->energy_hint = place + 1;
+    record.batch->number = place;
     world->energies[place] = record;
     return (sinew_energy){place, record.generation};
 }

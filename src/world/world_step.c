@@ -250,12 +250,20 @@ static uint32_t inversion_bit(sinew_world *world)
     return inverted > 0 ? SINEW_STEP_INVERTED : 0;
 }
 
+static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
+                                             .gap = NAN,
+                                             .gap_reason = "",
+                                             .violation = NAN,
+                                             .stationarity = NAN,
+                                             .complementarity = NAN,
+                                             .constraints = ""};
+
 /* There was no memory for contacts: the state stays, and the next step makes the solver anew. */
 static uint32_t lose_step(sinew_world *world, sinew_step_result *out)
 {
     sinew_contact_abandon(world);
     world->solver_changed |= SINEW_CHANGED_SOLVER;
-    *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
+    *out = unprepared;
     return out->bits;
 }
 
@@ -263,7 +271,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
 {
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
-    *out = (sinew_step_result){.bits = SINEW_STEP_UNPREPARED, .gap = NAN, .gap_reason = ""};
+    *out = unprepared;
     if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
         sinew_world_prepare(world, &world->error) != SINEW_OK ||
         sinew_balance_prepare(world, &world->error) != SINEW_OK)
@@ -286,7 +294,8 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_solve_run(solve, out);
     if (solve->lost)
         return lose_step(world, out);
-    if (!(out->bits & SINEW_STEP_NOT_FINITE)) {
+    const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
+    if (!kept) {
         accept(world, solve->q, solve->v_end);
         if (touches)
             sinew_contact_end(world, out);
@@ -295,7 +304,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
             out->bits |= inversion_bit(world);
     } else if (touches)
         sinew_contact_abandon(world);
-    sinew_balance_end(world, !(out->bits & SINEW_STEP_NOT_FINITE));
+    sinew_balance_end(world, !kept);
     return out->bits;
 }
 
@@ -314,9 +323,9 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite", "inverted",   "indefinite", "stalled",
-                                        "unprepared",    "round_off",  "unmeasured", "contact",    "held_back",
-                                        "contact_full",  "crossed",    "explicit"};
+    static const char *const names[] = {"not_converged", "not_finite", "inverted",   "indefinite",  "stalled",
+                                        "unprepared",    "round_off",  "unmeasured", "contact",     "held_back",
+                                        "contact_full",  "crossed",    "explicit",   "constraints", "contradictory"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

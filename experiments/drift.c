@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * drift.c: a pendulum whose length is kept by constraints on accelerations, velocities or positions, or by a penalty
+ * (thesis 3.7.2, (3.20), (3.21); notes, hard constraints; Baumgarte 1972).
+ *
+ * A constraint that is differentiated twice is met in J a = c(q, v), and what a step does wrong in C and in dC/dt
+ * stays: C'' = O(h) lets C grow as h t^2. Differentiated once, J v = 0, what is done wrong in C alone stays: a step
+ * along the tangent makes the pendulum longer by h^2 v^2 / (2 l), so that C grows by h/2 times the integral of v^2 / l.
+ * Met in positions, C is what the solver leaves. A penalty has no drift, but swings.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+
+#define GRAVITY 9.81
+#define STEP    2e-3 /* s */
+
+enum {
+    POINTS = 200, /* of a curve */
+    ACCELERATION = 0,
+    BAUMGARTE,
+    PROJECTION,
+    VELOCITY,
+    SAP,
+    PRIMAL_DUAL,
+    XPBD,
+    PENALTY,
+    SERVIN,
+    WAYS
+};
+
+/* A way to keep the pendulum's length. */
+typedef struct way {
+    const char *name;
+    sinew_solver_kind solver;
+    const char *parameter, *word; /* parameter NULL: as it comes */
+    bool hard;
+    double stiffness; /* N/m, of the penalty */
+    int32_t iterations;
+} way;
+
+static const way ways[WAYS] = {
+    [ACCELERATION] = {"accelerations", SINEW_SOLVER_DAE, "stabilisation", "none", true, 1e4, 0},
+    [BAUMGARTE] = {"accelerations, Baumgarte", SINEW_SOLVER_DAE, "stabilisation", "baumgarte", true, 1e4, 0},
+    [PROJECTION] = {"accelerations, projected", SINEW_SOLVER_DAE, "stabilisation", "projection", true, 1e4, 0},
+    [VELOCITY] = {"velocities", SINEW_SOLVER_KKT, NULL, NULL, true, 1e4, 0},
+    [SAP] = {"positions, sap", SINEW_SOLVER_SAP, NULL, NULL, true, 1e4, 0},
+    [PRIMAL_DUAL] = {"positions, primal-dual", SINEW_SOLVER_PRIMAL_DUAL, NULL, NULL, true, 1e4, 0},
+    [XPBD] = {"positions, xpbd", SINEW_SOLVER_XPBD, NULL, NULL, true, 1e4, 50},
+    [SERVIN] = {"velocities, Servin", SINEW_SOLVER_KKT, "stepper", "servin", true, 1e4, 0},
+    [PENALTY] = {"penalty", SINEW_SOLVER_SYMPLECTIC_EULER, NULL, NULL, false, 1e4, 0},
+};
+
+/* What became of C = l - L, m. */
+typedef struct swing {
+    double most;       /* largest |C| */
+    double at[3];      /* |C| after a tenth, a half and all of the time */
+    double tangent;    /* m: h/2 times the integral of v^2 / l */
+    double beyond;     /* largest |C - its own mean of the last tenth of a second| */
+    int32_t crossings; /* of that mean, in all */
+    double curve[POINTS];
+} swing;
+
+static bool swing_def(const way *w, double h, chain_def *def, sinew_error *error)
+{
+    *def = chain_default();
+    def->solver = sinew_default_solver_def(w->solver);
+    def->solver.measure = SINEW_MEASURE_RESIDUAL;
+    def->gravity = GRAVITY;
+    def->to[0] = sqrt(0.75); /* 60 degrees from below: the weight pulls at once */
+    def->to[1] = -0.5;
+    def->hard = w->hard;
+    def->stiffness = w->stiffness;
+    def->h = h;
+    if (w->iterations > 0)
+        def->solver.iterations = w->iterations;
+    return !w->parameter || sinew_solver_def_set_word(&def->solver, w->parameter, w->word, error) == SINEW_OK;
+}
+
+/* C now; adds up what the step did beside it. */
+static double pendulum_C(const sinew_world *world, double h, swing *r)
+{
+    double q[3], v[3];
+    chain_end(world, q, v);
+    const double l = sqrt(q[0] * q[0] + q[1] * q[1]), C = l - 1;
+    r->tangent += h * h * (v[0] * v[0] + v[1] * v[1]) / (2 * l);
+    r->most = fmax(r->most, fabs(C));
+    return C;
+}
+
+static bool swing_run(const way *w, double h, double seconds, swing *r, outcome *o)
+{
+    sinew_error error = {0};
+    chain_def def;
+    sinew_world *world = swing_def(w, h, &def, &error) ? chain_make(&def, &error) : NULL;
+    if (!world)
+        return chain_fail(o, &error);
+    const int32_t steps = (int32_t)lround(seconds / h);
+    double mean = 0, last = 0;
+    *r = (swing){0};
+    for (int32_t i = 1; i <= steps; i++) {
+        const uint32_t bits = sinew_world_step(world, NULL);
+        if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE)) {
+            snprintf(o->failure, sizeof o->failure, "%.100s: step %d: %.120s", w->name, i, sinew_world_error(world));
+            sinew_world_destroy(world);
+            return false;
+        }
+        const double C = pendulum_C(world, h, r), part = fmin(1, h / 0.1);
+        mean += part * (C - mean);
+        r->crossings += i > steps / 10 && (C - mean) * last < 0;
+        last = C - mean;
+        r->beyond = i > steps / 10 ? fmax(r->beyond, fabs(C - mean)) : 0;
+        for (int k = 0; k < 3; k++)
+            r->at[k] = i == (int32_t)(steps * (k == 0 ? 0.1 : k == 1 ? 0.5 : 1)) ? fabs(C) : r->at[k];
+        const int32_t point = (int32_t)((int64_t)(i - 1) * POINTS / steps);
+        r->curve[point] = fmax(r->curve[point], fabs(C));
+    }
+    sinew_world_destroy(world);
+    return true;
+}
+
+static void draw(outcome *o, const swing *r, double seconds)
+{
+    figure *f = outcome_figure(o, "drift", "How far a pendulum of 1 m is from its length, h = 2 ms", "s", "|C|, m");
+    f->log_y = f->distinct = true;
+    for (int k = 0; k < WAYS; k++) {
+        if (!figure_series(f, ways[k].name, ways[k].solver, k % 3, POINTS))
+            continue;
+        series *s = &f->series[f->series_count - 1];
+        for (int i = 0; i < POINTS; i++) {
+            s->x[i] = (i + 0.5) * seconds / POINTS;
+            s->y[i] = fmax(r[k].curve[i], 1e-17);
+        }
+    }
+}
+
+static void claim_drift(outcome *o, const swing *r, double seconds)
+{
+    const swing *a = &r[ACCELERATION], *v = &r[VELOCITY];
+    claim *c = outcome_claim(o, "constraints on accelerations drift", "errors of C and dC/dt stay and grow");
+    claim_measured(c, "|C| after %g, %g, %g s: %.2e, %.2e, %.2e m", seconds / 10, seconds / 2, seconds, a->at[0],
+                   a->at[1], a->at[2]);
+    claim_holds(c, a->at[2] > 1.5 * a->at[1] && a->at[1] > 2 * a->at[0] ? HOLDS_YES : HOLDS_NO, "%s", "");
+    c = outcome_claim(o, "constraints on velocities drift less",
+                      "an error of C alone stays: h/2 times the integral of v^2 / l");
+    claim_measured(c, "|C| after %g, %g, %g s: %.2e, %.2e, %.2e m (the integral: %.2e m)", seconds / 10, seconds / 2,
+                   seconds, v->at[0], v->at[1], v->at[2], v->tangent);
+    claim_holds(c, v->at[2] < a->at[2] && fabs(v->at[2] / v->tangent - 1) < 0.02 ? HOLDS_YES : HOLDS_NO, "%s",
+                v->at[2] < a->at[2] ? "" : "they drift as much as those on accelerations");
+    outcome_number(o, a->at[2], "drift_accelerations");
+    outcome_number(o, v->at[2], "drift_velocities");
+}
+
+static void claim_positions(outcome *o, const swing *r)
+{
+    const double close = sizeof(sinew_real) == 4 ? 1e-5 : 1e-7;
+    claim *c = outcome_claim(o, "constraints on positions do not drift", "C = 0");
+    claim_measured(c, "largest |C|: sap %.1e, primal-dual %.1e, xpbd (50 sweeps) %.1e m", r[SAP].most,
+                   r[PRIMAL_DUAL].most, r[XPBD].most);
+    claim_holds(c, r[SAP].most < close && r[PRIMAL_DUAL].most < close && r[XPBD].most < close ? HOLDS_YES : HOLDS_NO,
+                "%s", "");
+    c = outcome_claim(o, "stabilisation of accelerations: Baumgarte's terms, or a projection after each step",
+                      "violations decay; C = 0");
+    claim_measured(c, "largest |C| %.1e and %.1e m, without %.1e m", r[BAUMGARTE].most, r[PROJECTION].most,
+                   r[ACCELERATION].most);
+    claim_holds(c, r[BAUMGARTE].most < 0.1 * r[ACCELERATION].most && r[PROJECTION].most < close ? HOLDS_YES : HOLDS_NO,
+                "%s", "");
+}
+
+static void claim_servin(outcome *o, const swing *r)
+{
+    claim *c = outcome_claim(o, "Servin's stepper: regularised constraints, one system a step, no second derivatives",
+                             "violations decay");
+    claim_measured(c, "largest |C| %.1e m, after all of the time %.1e m; velocities without it %.1e m", r[SERVIN].most,
+                   r[SERVIN].at[2], r[VELOCITY].most);
+    claim_holds(c, r[SERVIN].most < 0.1 * r[VELOCITY].most ? HOLDS_YES : HOLDS_NO, "%s", "");
+}
+
+static void claim_penalty(outcome *o, const swing *p, double seconds)
+{
+    const double frequency = p->crossings / (2 * 0.9 * seconds), omega = sqrt(ways[PENALTY].stiffness);
+    claim *c = outcome_claim(o, "a penalty does not drift but oscillates (k = 1e4 N/m, symplectic Euler)",
+                             "with sqrt(k/m) = 15.9 a second about a stretch of m g / k");
+    claim_measured(c, "%.1f swings a second of up to %.1e m about it; |C| at most %.1e m", frequency, p->beyond,
+                   p->most);
+    claim_holds(c, fabs(frequency * 2 * 3.14159265358979 / omega - 1) < 0.1 ? HOLDS_YES : HOLDS_NO, "%s", "");
+}
+
+/* Both drifts are first order: half of h, half of the drift. */
+static bool claim_order(const setting *s, outcome *o, const swing *r, double seconds)
+{
+    swing half[2];
+    if (!swing_run(&ways[ACCELERATION], STEP / 2, seconds, &half[0], o) ||
+        !swing_run(&ways[VELOCITY], STEP / 2, seconds, &half[1], o))
+        return false;
+    (void)s;
+    const double a = r[ACCELERATION].at[2] / half[0].at[2], v = r[VELOCITY].at[2] / half[1].at[2];
+    claim *c = outcome_claim(o, "drift falls with the time step", "first order: half of h, half of it");
+    claim_measured(c, "with half of h the drift is smaller by %.2f (accelerations), %.2f (velocities)", a, v);
+    claim_holds(c, fabs(a - 2) < 0.5 && fabs(v - 2) < 0.5 ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
+    outcome_number(o, a, "order_accelerations");
+    outcome_number(o, v, "order_velocities");
+    return true;
+}
+
+void experiment_drift(const setting *s, outcome *o)
+{
+    const double seconds = s->quick ? 4 : 20;
+    swing *r = malloc(WAYS * sizeof *r);
+    snprintf(o->setup, sizeof o->setup, "a pendulum of 1 kg and 1 m, let go at 60 degrees, h = 2 ms, %g s", seconds);
+    bool good = r != NULL;
+    for (int k = 0; k < WAYS && good; k++) {
+        good = swing_run(&ways[k], STEP, seconds, &r[k], o);
+        if (good)
+            outcome_number(o, r[k].most, "most_%d", k);
+        if (s->progress)
+            s->progress(s->context, k + 1, WAYS + 1, "drift");
+    }
+    if (good) {
+        claim_drift(o, r, seconds);
+        claim_positions(o, r);
+        claim_servin(o, r);
+        claim_penalty(o, &r[PENALTY], seconds);
+        draw(o, r, seconds);
+        good = claim_order(s, o, r, seconds);
+    }
+    free(r);
+}

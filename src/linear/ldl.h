@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ldl.h: sparse A = L D L^T of a symmetric matrix that need not be definite, D diagonal, in a given order.
+ *
+ * Made for saddle points [A J^T; J -alpha] whose rows are eliminated after the particles that they join
+ * (solve/saddle.h): with A positive definite such a matrix is factorisable without exchanging pivots in every such
+ * order (Vanderbei 1995), pivots of particles are positive and those of rows negative. By Sylvester's law the signs of
+ * D are the inertia of the matrix, whatever A is; solutions are refined against the matrix, which shows where a small
+ * pivot cost digits.
+ *
+ * A pivot at or below its floor counts as zero: its unknown is left out (x = 0), as if the matrix had neither that row
+ * nor that column. That is how a row that says what others say already is found.
+ *
+ * Pattern: the upper triangle by columns, rows ascending, diagonal last. Analysis once a pattern (create); factorise
+ * and solve allocate nothing and work on one thread.
+ */
+#ifndef SINEW_LDL_H
+#define SINEW_LDL_H
+
+#include "base/base.h"
+
+typedef struct sinew_ldl sinew_ldl;
+
+typedef struct sinew_inertia {
+    int32_t positive, negative, dropped; /* pivots */
+} sinew_inertia;
+
+/* column [count + 1], row [column[count]]; both borrowed. NULL on failure. */
+sinew_ldl *sinew_ldl_create(const sinew_allocator *allocator, int32_t count, const size_t *column, const int32_t *row,
+                            sinew_error *error);
+void sinew_ldl_destroy(sinew_ldl *ldl); /* NULL is fine */
+
+/* values [column[count]] borrowed until the next call; floors [count] or NULL: |pivot| <= floor is none. False: a pivot
+ * is no number, or zero without a floor. */
+bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_inertia *inertia);
+/* Whether unknown k was left out. */
+bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
+/* x = A^-1 b, not the same array, refined at most `rounds` times; returns max |b - A x| over max |b|, of the unknowns
+ * that were not left out. */
+double sinew_ldl_solve(sinew_ldl *ldl, const double *b, double *x, int rounds);
+size_t sinew_ldl_size(const sinew_ldl *ldl); /* numbers in L below its diagonal */
+
+#endif

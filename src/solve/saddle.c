@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * saddle.c: see saddle.h.
+ */
+#include "solve/saddle.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linear/cholesky.h"
+
+#define REDUNDANT   1e-11 /* pivots of hard rows, scaled, that are none */
+#define REFINEMENTS 4
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts and leaves each key once; returns how many. */
+static size_t sort_keys(int64_t *keys, size_t count)
+{
+    size_t used = 0;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < count; i++)
+        if (used == 0 || keys[i] != keys[used - 1])
+            keys[used++] = keys[i];
+    return used;
+}
+
+static int64_t pair_key(int32_t i, int32_t j)
+{
+    return (int64_t)(i < j ? i : j) << 32 | (i < j ? j : i);
+}
+
+/* The row of a vertex's particle in the assembly; -1 at pins. */
+static int32_t free_of(const sinew_saddle *s, int32_t particle)
+{
+    return particle < 0 ? -1 : s->assembly->free_index[particle];
+}
+
+/* Keys (column, row) of the lower triangle of the graph of particles; counts only where keys is NULL. */
+static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
+{
+    const sinew_assembly *as = s->assembly;
+    size_t count = 0;
+    for (int32_t j = 0; j < as->free_count; j++)
+        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++, count++)
+            if (keys)
+                keys[count] = pair_key(j, as->row[k]);
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        if (set->whole && !s->curved)
+            continue;
+        for (int32_t e = 0; e < set->element_count; e++) {
+            const int32_t *particles = sinew_row_particles(s->rows, set, e);
+            for (int32_t a = 1; a < set->vertex_count; a++)
+                for (int32_t b = 0; b < a; b++)
+                    if (particles[a] >= 0 && particles[b] >= 0) {
+                        if (keys)
+                            keys[count] = pair_key(free_of(s, particles[a]), free_of(s, particles[b]));
+                        count++;
+                    }
+        }
+    }
+    return count;
+}
+
+/* order [free_count]: order[k] is eliminated k-th. */
+static sinew_status order_particles(const sinew_saddle *s, int32_t *order, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t n = (size_t)s->free_count, most = list_pairs(s, NULL);
+    int64_t *keys = sinew_allocate(a, most, sizeof *keys);
+    int32_t *column = sinew_allocate_zero(a, n + 1, sizeof *column);
+    int32_t *row = sinew_allocate(a, most, sizeof *row);
+    sinew_real *places = sinew_assembly_places(s->assembly, s->rest);
+    sinew_status status = keys && column && row && places ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK) {
+        list_pairs(s, keys);
+        const size_t count = sort_keys(keys, most);
+        for (size_t k = 0; k < count; k++) {
+            column[(keys[k] >> 32) + 1]++;
+            row[k] = (int32_t)(keys[k] & 0xffffffff);
+        }
+        for (size_t j = 0; j < n; j++)
+            column[j + 1] += column[j];
+        status = sinew_fill_reducing_order(a, s->free_count, column, row, places, order, error);
+    }
+    sinew_release(a, keys);
+    sinew_release(a, column);
+    sinew_release(a, row);
+    sinew_release(a, places);
+    return status;
+}
+
+/* after [row_count]: how many particles are eliminated before each row. */
+static void rank_rows(const sinew_saddle *s, const int32_t *rank, int32_t *after)
+{
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        after[r] = 0;
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++) {
+            const int32_t *particles = sinew_row_particles(s->rows, set, e);
+            int32_t last = set->whole ? s->free_count : 0;
+            for (int32_t a = 0; a < set->vertex_count; a++)
+                if (particles[a] >= 0 && rank[free_of(s, particles[a])] + 1 > last)
+                    last = rank[free_of(s, particles[a])] + 1;
+            for (int32_t i = 0; i < set->constraint_count; i++)
+                after[sinew_row_of(set, e, i)] = last;
+        }
+    }
+}
+
+/* Places of all unknowns: particles in their order, each row after the last of its particles. */
+static void place_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
+{
+    const int32_t rows = s->rows->row_count;
+    memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
+    for (int32_t r = 0; r < rows; r++)
+        first[after[r] + 1]++;
+    /* first[k] = the place of the rows that follow k particles */
+    for (int32_t k = 0; k <= s->free_count; k++)
+        first[k + 1] += first[k];
+    for (int32_t k = 0; k < s->free_count; k++)
+        s->particle_place[order[k]] = 3 * k + first[k + 1];
+    for (int32_t r = 0; r < rows; r++)
+        s->row_place[r] = 3 * after[r] + first[after[r]]++;
+}
+
+static sinew_status make_order(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t n = (size_t)s->free_count;
+    int32_t *order = sinew_allocate(a, n, sizeof *order), *rank = sinew_allocate(a, n, sizeof *rank);
+    int32_t *after = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *after);
+    int32_t *first = sinew_allocate(a, n + 2, sizeof *first);
+    s->particle_place = sinew_allocate(a, n, sizeof *s->particle_place);
+    s->row_place = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *s->row_place);
+    sinew_status status = order && rank && after && first && s->particle_place && s->row_place
+                              ? SINEW_OK
+                              : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK && n > 0)
+        status = order_particles(s, order, error);
+    if (status == SINEW_OK) {
+        for (size_t k = 0; k < n; k++)
+            rank[order[k]] = (int32_t)k;
+        rank_rows(s, rank, after);
+        place_unknowns(s, order, after, first);
+    }
+    sinew_release(a, order);
+    sinew_release(a, rank);
+    sinew_release(a, after);
+    sinew_release(a, first);
+    return status;
+}
+
+/* ---- Pattern --------------------------------------------------------------------------------- */
+
+/* What is done with each number of the matrix, in one fixed order: (i, j) are its unknowns, `at` its place in the list
+ * that it comes from. */
+typedef void entry_visit(void *context, int list, size_t at, int32_t i, int32_t j);
+
+enum {
+    FROM_HESSIAN,
+    FROM_JACOBIAN,
+    FROM_ALPHA,
+    FROM_BLOCKS,
+    LIST_COUNT
+};
+
+/* Lower triangle of the assembled Hessian; of a diagonal block one half. */
+static void visit_hessian(const sinew_saddle *s, entry_visit *visit, void *context)
+{
+    const sinew_assembly *as = s->assembly;
+    for (int32_t j = 0; j < as->free_count; j++) {
+        const int32_t blocks = as->column[j + 1] - as->column[j];
+        for (int32_t k = 0; k < blocks; k++)
+            for (int32_t c = 0; c < 3; c++)
+                for (int32_t r = k == 0 ? c : 0; r < 3; r++) {
+                    const int32_t i = as->row[as->column[j] + k];
+                    visit(context, FROM_HESSIAN, 9 * (size_t)as->column[j] + (size_t)(3 * blocks * c + 3 * k + r),
+                          s->particle_place[i] + r, s->particle_place[j] + c);
+                }
+    }
+}
+
+static void visit_jacobian(const sinew_saddle *s, const sinew_row_set *set, int32_t e, entry_visit *visit,
+                           void *context)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e), m = set->constraint_count;
+    for (int32_t i = 0; i < m; i++) {
+        const int32_t row = s->row_place[sinew_row_of(set, e, i)];
+        const size_t at = (size_t)(sinew_row_jacobian(s->rows, set, e, i) - s->rows->J);
+        for (int32_t k = 0; k < 3 * set->vertex_count; k++)
+            if (particles[k / 3] >= 0)
+                visit(context, FROM_JACOBIAN, at + (size_t)k, s->particle_place[free_of(s, particles[k / 3])] + k % 3,
+                      row);
+        for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++)
+            visit(context, FROM_ALPHA, set->compliance_at + (size_t)((e * m + i) * m + j),
+                  s->row_place[sinew_row_of(set, e, j)], row);
+    }
+}
+
+static void visit_blocks(const sinew_saddle *s, const sinew_row_set *set, int32_t e, entry_visit *visit, void *context)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e), n = set->vertex_count;
+    size_t at = set->block_at + (size_t)e * 9 * (size_t)(n * (n + 1) / 2);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b <= a; b++)
+            for (int32_t k = 0; k < 9; k++, at++) {
+                if (particles[a] < 0 || particles[b] < 0 || (a == b && k / 3 < k % 3))
+                    continue;
+                visit(context, FROM_BLOCKS, at, s->particle_place[free_of(s, particles[a])] + k / 3,
+                      s->particle_place[free_of(s, particles[b])] + k % 3);
+            }
+}
+
+static void visit_entries(const sinew_saddle *s, entry_visit *visit, void *context)
+{
+    visit_hessian(s, visit, context);
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++) {
+            visit_jacobian(s, set, e, visit, context);
+            if (s->curved)
+                visit_blocks(s, set, e, visit, context);
+        }
+    }
+}
+
+typedef struct key_list {
+    int64_t *keys;
+    size_t count;
+} key_list;
+
+static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j)
+{
+    key_list *keys = context;
+    (void)list;
+    (void)at;
+    /* Column, then row: the upper triangle. */
+    if (keys->keys)
+        keys->keys[keys->count] = (int64_t)(i > j ? i : j) << 32 | (i > j ? j : i);
+    keys->count++;
+}
+
+static size_t find_entry(const sinew_saddle *s, int32_t i, int32_t j)
+{
+    const int32_t column = i > j ? i : j, row = i > j ? j : i;
+    size_t low = s->column[column], high = s->column[column + 1];
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (s->row[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void map_entry(void *context, int list, size_t at, int32_t i, int32_t j)
+{
+    sinew_saddle *s = context;
+    int32_t *const lists[LIST_COUNT] = {s->hessian_at, s->jacobian_at, s->alpha_at, s->block_at};
+    lists[list][at] = (int32_t)find_entry(s, i, j);
+}
+
+static bool build_columns(sinew_saddle *s, key_list *keys)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t count = sort_keys(keys->keys, keys->count);
+    s->column = sinew_allocate_zero(a, (size_t)s->count + 1, sizeof *s->column);
+    s->row = sinew_allocate(a, count, sizeof *s->row);
+    s->values = sinew_allocate(a, count, sizeof *s->values);
+    s->scaled = sinew_allocate(a, count, sizeof *s->scaled);
+    if (!s->column || !s->row || !s->values || !s->scaled)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        s->column[(keys->keys[k] >> 32) + 1]++;
+        s->row[k] = (int32_t)(keys->keys[k] & 0xffffffff);
+    }
+    for (int32_t j = 0; j < s->count; j++)
+        s->column[j + 1] += s->column[j];
+    return true;
+}
+
+static int32_t *make_map(const sinew_saddle *s, size_t count)
+{
+    int32_t *map = sinew_allocate(&s->allocator, count, sizeof *map);
+    for (size_t i = 0; map && i < count; i++)
+        map[i] = -1;
+    return map;
+}
+
+static bool make_maps(sinew_saddle *s)
+{
+    size_t numbers[LIST_COUNT] = {9 * (size_t)s->assembly->column[s->free_count]};
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->constraint_count;
+        numbers[FROM_JACOBIAN] += e * m * n * 3;
+        numbers[FROM_ALPHA] += e * m * m;
+        numbers[FROM_BLOCKS] += s->curved ? e * 9 * (n * (n + 1) / 2) : 0;
+    }
+    s->hessian = sinew_allocate(&s->allocator, numbers[FROM_HESSIAN], sizeof *s->hessian);
+    s->hessian_at = make_map(s, numbers[FROM_HESSIAN]);
+    s->jacobian_at = make_map(s, numbers[FROM_JACOBIAN]);
+    s->alpha_at = make_map(s, numbers[FROM_ALPHA]);
+    s->block_at = make_map(s, numbers[FROM_BLOCKS]);
+    if (!s->hessian || !s->hessian_at || !s->jacobian_at || !s->alpha_at || !s->block_at)
+        return false;
+    visit_entries(s, map_entry, s);
+    return true;
+}
+
+static sinew_status build_pattern(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    key_list keys = {0};
+    visit_entries(s, collect_key, &keys);
+    if (keys.count > INT32_MAX)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
+                          (double)keys.count);
+    keys.keys = sinew_allocate(a, keys.count, sizeof *keys.keys);
+    keys.count = 0;
+    bool good = keys.keys != NULL;
+    if (good) {
+        visit_entries(s, collect_key, &keys);
+        good = build_columns(s, &keys);
+    }
+    sinew_release(a, keys.keys);
+    const size_t n = (size_t)s->count;
+    s->scale = sinew_allocate(a, n, sizeof *s->scale);
+    s->floors = sinew_allocate(a, n, sizeof *s->floors);
+    s->right = sinew_allocate(a, n, sizeof *s->right);
+    s->solution = sinew_allocate(a, n, sizeof *s->solution);
+    s->is_row = sinew_allocate_zero(a, n, sizeof *s->is_row);
+    good = good && make_maps(s) && s->scale && s->floors && s->right && s->solution && s->is_row;
+    for (int32_t r = 0; good && r < s->rows->row_count; r++)
+        s->is_row[s->row_place[r]] = 1;
+    return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+}
+
+sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, bool curved, sinew_error *error)
+{
+    sinew_saddle *s = sinew_allocate_zero(&rest->allocator, 1, sizeof *s);
+    sinew_status status = s ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+    if (s) {
+        s->allocator = rest->allocator;
+        s->rest = rest;
+        s->rows = rows;
+        s->curved = curved;
+        s->assembly = sinew_assembly_create(rest, rest->task_count, NULL, error);
+        status = s->assembly ? SINEW_OK : SINEW_ERROR_MEMORY;
+    }
+    if (status == SINEW_OK) {
+        s->free_count = s->assembly->free_count;
+        s->count = 3 * s->free_count + rows->row_count;
+        status = make_order(s, error);
+    }
+    if (status == SINEW_OK)
+        status = build_pattern(s, error);
+    if (status == SINEW_OK)
+        s->ldl = sinew_ldl_create(&s->allocator, s->count, s->column, s->row, error);
+    if (status == SINEW_OK && s->ldl)
+        return s;
+    sinew_saddle_destroy(s);
+    return NULL;
+}
+
+void sinew_saddle_destroy(sinew_saddle *s)
+{
+    if (!s)
+        return;
+    const sinew_allocator allocator = s->allocator;
+    sinew_ldl_destroy(s->ldl);
+    if (s->assembly)
+        sinew_assembly_destroy(s->rest, s->assembly);
+    void *arrays[] = {s->particle_place,
+                      s->row_place,
+                      s->column,
+                      s->row,
+                      s->values,
+                      s->scaled,
+                      s->hessian,
+                      s->hessian_at,
+                      s->jacobian_at,
+                      s->alpha_at,
+                      s->block_at,
+                      s->scale,
+                      s->floors,
+                      s->right,
+                      s->solution,
+                      s->is_row,
+                      s};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&allocator, arrays[i]);
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
+{
+    const sinew_assembly *as = s->assembly;
+    const sinew_objective *o = s->rest;
+    if (fill->hessian) {
+        sinew_assembly_fill(s->assembly, s->rest, fill->q, fill->project, s->hessian);
+        for (size_t k = 0; k < 9 * (size_t)as->column[as->free_count]; k++)
+            if (s->hessian_at[k] >= 0)
+                s->values[s->hessian_at[k]] += s->hessian[k];
+        return;
+    }
+    for (int32_t j = 0; j < s->free_count && !o->quasistatic; j++)
+        for (int32_t c = 0; c < 3; c++)
+            s->values[s->column[s->particle_place[j] + c + 1] - 1] += (double)o->mass[as->particle[j]] / (o->h * o->h);
+}
+
+static void add_rows(sinew_saddle *s, const sinew_row_set *set, int32_t e, const uint8_t *active)
+{
+    const int32_t m = set->constraint_count;
+    for (int32_t i = 0; i < m; i++) {
+        const int32_t row = sinew_row_of(set, e, i);
+        const double *J = sinew_row_jacobian(s->rows, set, e, i);
+        const bool on = !active || active[row];
+        for (int32_t k = 0; k < 3 * set->vertex_count && on; k++)
+            if (s->jacobian_at[J - s->rows->J + k] >= 0)
+                s->values[s->jacobian_at[J - s->rows->J + k]] += J[k];
+        for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++) {
+            const bool both = on && (!active || active[sinew_row_of(set, e, j)]);
+            s->values[s->alpha_at[set->compliance_at + (size_t)((e * m + i) * m + j)]] -=
+                both     ? sinew_row_compliance(s->rows, set, e, i, j)
+                : i == j ? 1
+                         : 0;
+        }
+    }
+}
+
+/* A vertex that an element names twice gets both mirror images of that block, the diagonal twice. */
+static void subtract_blocks(sinew_saddle *s, const sinew_row_set *set, int32_t e)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e), n = set->vertex_count;
+    size_t at = set->block_at + (size_t)e * 9 * (size_t)(n * (n + 1) / 2);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b <= a; b++) {
+            const bool twice = a != b && particles[a] == particles[b];
+            for (int32_t k = 0; k < 9; k++, at++)
+                if (s->block_at[at] >= 0)
+                    s->values[s->block_at[at]] -= (twice && k % 4 == 0 ? 2 : 1) * s->rows->blocks[at];
+        }
+}
+
+/* Mean and norm of A's diagonal. */
+static void measure_diagonal(sinew_saddle *s)
+{
+    double sum = 0, squares = 0;
+    for (int32_t j = 0; j < s->free_count; j++) {
+        double trace = 0;
+        for (int32_t c = 0; c < 3; c++)
+            trace += fabs(s->values[s->column[s->particle_place[j] + c + 1] - 1]);
+        sum += trace;
+        squares += trace * trace;
+    }
+    s->mean = s->free_count > 0 ? sum / (3 * (double)s->free_count) : 1;
+    s->trace_norm = sqrt(squares);
+}
+
+void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
+{
+    memset(s->values, 0, s->column[s->count] * sizeof *s->values);
+    add_hessian(s, fill);
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++) {
+            add_rows(s, set, e, fill->active);
+            if (fill->curvature)
+                subtract_blocks(s, set, e);
+        }
+    }
+    measure_diagonal(s);
+}
+
+/* scale of particles = |A_ii|^-1/2, of rows (J diag(A)^-1 J^T + alpha)^-1/2; a hard row has a floor. */
+static void find_scales(sinew_saddle *s, double shift)
+{
+    memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            const double size = fabs(s->values[s->column[k + 1] - 1] + shift * s->mean);
+            s->scale[k] = size > 1e-10 * s->mean ? 1 / sqrt(size) : 1 / sqrt(s->mean > 0 ? s->mean : 1);
+        }
+    for (int32_t r = 0; r < s->rows->row_count; r++) {
+        const int32_t k = s->row_place[r];
+        const double alpha = -s->values[s->column[k + 1] - 1];
+        double size = fabs(alpha);
+        for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++)
+            if (!s->is_row[s->row[at]])
+                size += pow(s->values[at] * s->scale[s->row[at]], 2);
+        s->scale[k] = size > 0 ? 1 / sqrt(size) : 1;
+        s->floors[k] = alpha == 0 ? REDUNDANT : 0;
+    }
+}
+
+bool sinew_saddle_factorise(sinew_saddle *s, double shift)
+{
+    find_scales(s, shift);
+    for (int32_t k = 0; k < s->count; k++)
+        for (size_t at = s->column[k]; at < s->column[k + 1]; at++)
+            s->scaled[at] = s->values[at] * s->scale[k] * s->scale[s->row[at]];
+    for (int32_t j = 0; j < s->free_count && shift > 0; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            s->scaled[s->column[k + 1] - 1] += shift * s->mean * s->scale[k] * s->scale[k];
+        }
+    return sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia) && s->inertia.positive == 3 * s->free_count;
+}
+
+bool sinew_saddle_dropped(const sinew_saddle *s, int32_t row)
+{
+    return sinew_ldl_dropped(s->ldl, s->row_place[row]);
+}
+
+double sinew_saddle_solve(sinew_saddle *s, const double *a, const double *b, double *dq, double *y)
+{
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            s->right[k] = s->scale[k] * a[3 * j + c];
+        }
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        s->right[s->row_place[r]] = s->scale[s->row_place[r]] * b[r];
+    const double left = sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            dq[3 * j + c] = s->scale[k] * s->solution[k];
+        }
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        y[r] = -s->scale[s->row_place[r]] * s->solution[s->row_place[r]];
+    return left;
+}

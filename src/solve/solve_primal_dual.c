@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solve_primal_dual.c: Newton's method on the conditions of the constrained minimum (slides, "exact primal-dual";
+ * thesis 4.18, 4.19; Nocedal and Wright 2006, chapter 18): the referee of the solvers with constraints.
+ *
+ *     min g(q)  subject to  C(q) = 0          grad g - J^T lambda = 0,   C + alpha lambda = 0
+ *
+ *     [ H - sum_i lambda_i d2C_i   J^T   ] [  dq      ]     [ -(grad g - J^T lambda) ]
+ *     [ J                         -alpha ] [ -dlambda ]  =  [ -(C + alpha lambda)    ]
+ *
+ * Inequalities (lambda >= 0, C >= 0, lambda C = 0) by the semismooth choice of those that act (Hintermueller, Ito,
+ * Kunisch 2003). The signs of the pivots tell whether the matrix is positive definite within the constraints; where it
+ * is not, a multiple of the identity is added until it is (inertia correction). Steps are shortened until
+ *
+ *     g_soft(q) + sum_i mu_i |C_i|,    mu_i >= 1.5 |lambda_i| of hard rows,
+ *
+ * falls; a full step is also good where it halves the conditions, so that curved constraints do not stop it (Maratos).
+ *
+ * Known limits: finds a local minimum. Rows whose C is a root of an energy have second derivatives that grow without
+ * bound towards rest; `rows` = hard, the default, leaves such energies energies, whose minimum is the same.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "solve/row_solve.h"
+
+#define HALVINGS  40
+#define ARMIJO    1e-4
+#define CLEAR     0.7  /* of the conditions are left after a step that needs no merit */
+#define BAD_SOLVE 1e-6 /* relative residual of a system that was not solved */
+
+enum {
+    ROWS,
+    PARAMETER_COUNT
+};
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER(SINEW_ROWS_HARD)};
+
+/* Followed by the arrays that it points to. */
+typedef struct primal_dual {
+    double shift;         /* that the last system needed */
+    double before;        /* N: residual one iteration ago */
+    double *lambda, *mu;  /* [row_count] where a search begins; weights of its merit */
+    sinew_real *q, *step; /* [particle_count][4] where it begins, and dq */
+} primal_dual;
+
+static sinew_status primal_dual_prepare(sinew_solve *s, sinew_error *error)
+{
+    const int which = (int)s->def.parameters[ROWS];
+    const size_t size = 4 * (size_t)s->objective->particle_count;
+    sinew_status status = sinew_row_solve_prepare(s, which, true, sizeof(primal_dual), error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_row_solve *r = s->memory;
+    const sinew_allocator *a = &s->objective->allocator;
+    primal_dual *p = r->own;
+    p->lambda = sinew_allocate_zero(a, (size_t)r->rows->row_count, sizeof *p->lambda);
+    p->mu = sinew_allocate_zero(a, (size_t)r->rows->row_count, sizeof *p->mu);
+    p->q = sinew_allocate_zero(a, size, sizeof *p->q);
+    p->step = sinew_allocate_zero(a, size, sizeof *p->step);
+    return p->lambda && p->mu && p->q && p->step ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+}
+
+static void primal_dual_release(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    primal_dual *p = r ? r->own : NULL;
+    if (p) {
+        void *arrays[] = {p->lambda, p->mu, p->q, p->step};
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+            sinew_release(&s->objective->allocator, arrays[i]);
+    }
+    sinew_row_solve_release(s);
+}
+
+static void primal_dual_begin(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    primal_dual *p = r->own;
+    sinew_row_begin(s);
+    memset(p->mu, 0, (size_t)r->rows->row_count * sizeof *p->mu);
+    p->shift = 0;
+    p->before = HUGE_VAL;
+    sinew_solve_start(s, 1);
+}
+
+/* ---- Conditions ------------------------------------------------------------------------------ */
+
+/* N: what forces count against. */
+static double force_scale(const sinew_solve *s)
+{
+    return fmax(fmax(s->start_residual, sinew_row_force(s->memory)), 1e-300);
+}
+
+/* Brings gradient, rows and their forces up to date with q and lambda. */
+static void evaluate(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    s->gradient_known = false;
+    sinew_row_evaluate(r, s->q);
+    sinew_row_choose_active(r, force_scale(s), NULL);
+    sinew_solve_evaluate(s);
+}
+
+/* Size of what is left of both conditions. */
+static double conditions_left(const sinew_solve *s, double scale)
+{
+    return s->residual / scale + sinew_row_open(s->memory, false);
+}
+
+/* Conditions hold, or hold as well as round-off lets them; without hard rows the driver looks. */
+static bool is_solved(sinew_solve *s, double scale)
+{
+    const sinew_row_solve *r = s->memory;
+    const double tolerance = (double)s->def.tolerance, before = ((primal_dual *)r->own)->before;
+    if (!s->conditioned || tolerance == 0 || sinew_row_open(r, false) > tolerance)
+        return false;
+    return s->residual <= tolerance * scale || (s->residual <= s->noise && s->residual > 0.5 * before);
+}
+
+/* ---- Direction ------------------------------------------------------------------------------- */
+
+/* dq and dlambda, with as much of the identity as makes the matrix definite within the constraints. */
+static bool find_direction(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    primal_dual *p = r->own;
+    const bool curved = r->rows->row_count > 0;
+    const sinew_saddle_fill fill = {.q = s->q, .hessian = true, .curvature = curved, .active = r->active};
+    if (curved)
+        sinew_constraints_curve(r->rows, s->q, r->lambda);
+    sinew_row_gather(s, s->q, true);
+    sinew_row_gather_rows(r);
+    sinew_saddle_assemble(r->saddle, &fill);
+    const double again = p->shift > 4 * SINEW_SHIFT_MIN ? p->shift / 4 : SINEW_SHIFT_MIN;
+    for (double shift = 0; shift<SINEW_SHIFT_MAX; shift = shift> 0 ? 8 * shift : again) {
+        if (!sinew_saddle_factorise(r->saddle, shift))
+            continue;
+        s->linear_iterations++;
+        if (!(sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change) <= BAD_SOLVE))
+            continue;
+        p->shift = shift;
+        sinew_row_note_redundant(r);
+        return true;
+    }
+    return false;
+}
+
+/* ---- Merit ----------------------------------------------------------------------------------- */
+
+/* sum_i mu_i |C_i| of hard rows; of inequalities what is below zero. */
+static double weighted_violation(const sinew_row_solve *r)
+{
+    const primal_dual *p = r->own;
+    double sum = 0;
+    for (int32_t t = 0; t < r->rows->set_count; t++) {
+        const sinew_row_set *set = &r->rows->sets[t];
+        for (int32_t k = 0; k < set->row_count && set->hard; k++) {
+            const double C = r->rows->C[set->first_row + k];
+            const bool one_sided = sinew_row_is_inequality(set, k % set->constraint_count);
+            sum += p->mu[set->first_row + k] * (one_sided ? fmax(-C, 0) : fabs(C));
+        }
+    }
+    return sum;
+}
+
+/* Weights that the multipliers at hand ask for, and how fast the merit then falls along the step: grad g_soft . dq less
+ * the violation, which a full step takes away to first order. */
+static double find_slope(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    primal_dual *p = r->own;
+    double pulled = 0;
+    memset(p->step, 0, 4 * (size_t)s->objective->particle_count * sizeof *p->step);
+    sinew_row_move(s, 1, p->step);
+    sinew_constraints_product(r->rows, p->step, r->right);
+    for (int32_t t = 0; t < r->rows->set_count; t++) {
+        const sinew_row_set *set = &r->rows->sets[t];
+        for (int32_t k = 0, row = set->first_row; k < set->row_count && set->hard; k++, row++) {
+            p->mu[row] = fmax(p->mu[row], 1.5 * fabs(r->lambda[row] + r->change[row]));
+            pulled += r->lambda[row] * r->right[row];
+        }
+    }
+    return sinew_dot(s->gradient, p->step, s->objective->particle_count, s->objective->thread_count) + pulled -
+           weighted_violation(r);
+}
+
+/* q and lambda a part of the way from where the search began. */
+static void place_trial(sinew_solve *s, double part)
+{
+    sinew_row_solve *r = s->memory;
+    const primal_dual *p = r->own;
+    memcpy(s->q, p->q, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
+    sinew_row_move(s, part, s->q);
+    for (int32_t row = 0; row < r->rows->row_count; row++)
+        r->lambda[row] = p->lambda[row] + part * r->change[row];
+    s->gradient_known = false;
+}
+
+static double merit_at(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const double g = sinew_objective_value(s->judged, s->q, NULL);
+    sinew_constraints_evaluate(r->rows, s->q);
+    return g + weighted_violation(r);
+}
+
+/* Moves q and lambda; false, with both where they were, when no step is good. */
+static bool search(sinew_solve *s, double scale)
+{
+    sinew_row_solve *r = s->memory;
+    primal_dual *p = r->own;
+    const double left = conditions_left(s, scale), slope = find_slope(s);
+    memcpy(p->q, s->q, 4 * (size_t)s->objective->particle_count * sizeof *p->q);
+    memcpy(p->lambda, r->lambda, (size_t)r->rows->row_count * sizeof *p->lambda);
+    const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
+    const double limit = sinew_objective_step_limit(s->judged, p->q, p->step, 1);
+    double part = limit < 1 ? 0.99 * limit : 1;
+    for (int k = 0; k < HALVINGS; k++, part /= 2) {
+        place_trial(s, part);
+        const double now = merit_at(s);
+        if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * part * slope + noise)
+            return true;
+        if (k > 0 || !isfinite(now))
+            continue;
+        evaluate(s);
+        if (conditions_left(s, scale) <= CLEAR * left)
+            return true;
+    }
+    place_trial(s, 0);
+    return false;
+}
+
+static uint32_t primal_dual_iterate(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    evaluate(s);
+    if (!isfinite(s->residual))
+        return SINEW_STEP_NOT_FINITE;
+    const double scale = force_scale(s);
+    if (is_solved(s, scale)) {
+        if (((primal_dual *)r->own)->shift > 0)
+            s->notes |= SINEW_STEP_INDEFINITE;
+        s->done = true;
+        return 0;
+    }
+    ((primal_dual *)r->own)->before = s->residual;
+    if (!find_direction(s))
+        return SINEW_STEP_STALLED | SINEW_STEP_INDEFINITE;
+    return search(s, scale) ? 0 : SINEW_STEP_STALLED;
+}
+
+const sinew_solver_ops sinew_solver_primal_dual = {
+    .info = {.name = "primal-dual",
+             .summary = "Newton's method on the conditions of the minimum under constraints: the referee of systems",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 100,
+             .needs = 0,
+             .quasistatic = true},
+    .hard = SINEW_CAN_JACOBIAN,
+    .conditions = &sinew_row_conditions,
+    .prepare = primal_dual_prepare,
+    .release = primal_dual_release,
+    .refreshes = SINEW_ROW_REFRESHES,
+    .needs_gradient = true,
+    .begin = primal_dual_begin,
+    .iterate = primal_dual_iterate,
+    .multipliers = sinew_row_multipliers,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solve_sap.c: step and project (Goldenthal et al. 2007; slides "Step and Project"; compliant: thesis 4.22, 4.25).
+ *
+ * The energies that are no rows step first, once, linearly implicit; without any that is q_tilde. Then all rows at
+ * once, linearised where the last iteration ended, in the metric of the masses:
+ *
+ *     (J M^-1 J^T + alpha / h^2) dlambda = -(C + alpha lambda),   dq = h^2 M^-1 J^T dlambda,   lambda += dlambda
+ *
+ * lambda in newtons; solved as one saddle point (saddle.h), until |C + alpha lambda| is at the tolerance. What moves is
+ * the increment: with the total every iteration would be a time step of its own. A Gauss-Seidel sweep over this system,
+ * each row linearised anew, is one iteration of PBD, with compliance of XPBD: this is XPBD solved globally.
+ *
+ * Known limits: rows are met, but forces J^T lambda have the directions of the iterates that they were found at, so
+ * that grad g - J^T lambda is left over: what geometric stiffness would take into account. The result differs from
+ * primal-dual's at first order in the curvature of C; a step with curved hard rows says not_converged. The projection
+ * comes after the other energies and not with them: it is a filter.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solve/row_solve.h"
+
+enum {
+    ROWS,
+    PARAMETER_COUNT
+};
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER(SINEW_ROWS_ALL)};
+
+typedef struct sap {
+    double force; /* N: natural size of forces in this step */
+} sap;
+
+static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
+{
+    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], false, sizeof(sap), error);
+}
+
+static bool is_met(const sinew_solve *s, const sinew_row_solve *r)
+{
+    return s->def.tolerance > 0 && sinew_row_open(r, false) <= (double)s->def.tolerance;
+}
+
+/* One step of the energies that are no rows, from q_n: H dq = -grad g, all rows switched off. */
+static void step_rest(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const sinew_saddle_fill fill = {.q = s->q, .hessian = true, .project = true, .active = r->active};
+    memset(r->active, 0, (size_t)r->rows->row_count);
+    memset(r->right, 0, (size_t)r->rows->row_count * sizeof *r->right);
+    sinew_saddle_assemble(r->saddle, &fill);
+    if (!sinew_saddle_factorise(r->saddle, 0)) {
+        s->notes |= SINEW_STEP_INDEFINITE;
+        return;
+    }
+    sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change);
+    sinew_row_move(s, 1, s->q);
+}
+
+/* Rows where the iterate is, and which of them act; what others pushed with goes into pull. */
+static void look(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    memset(r->pull, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->pull);
+    sinew_row_evaluate(r, s->q);
+    sinew_row_choose_active(r, ((sap *)r->own)->force, r->pull);
+    s->done = is_met(s, r);
+}
+
+static void sap_begin(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    double sum = 0;
+    sinew_row_begin(s);
+    sinew_row_gather(s, s->q, false);
+    for (int32_t k = 0; k < 3 * r->saddle->free_count; k++)
+        sum += r->pull[k] * r->pull[k];
+    ((sap *)r->own)->force = sqrt(sum);
+    if (r->rest.task_count > 0)
+        step_rest(s);
+    else
+        sinew_solve_start(s, 0);
+    s->gradient_known = false;
+    look(s);
+}
+
+static uint32_t sap_iterate(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const sinew_saddle_fill fill = {.q = s->q, .active = r->active};
+    sinew_row_gather_rows(r);
+    sinew_saddle_assemble(r->saddle, &fill);
+    if (!sinew_saddle_factorise(r->saddle, 0))
+        return SINEW_STEP_STALLED;
+    sinew_row_note_redundant(r);
+    sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change);
+    sinew_row_move(s, 1, s->q);
+    for (int32_t row = 0; row < r->rows->row_count; row++)
+        r->lambda[row] += r->change[row];
+    s->linear_iterations++;
+    s->gradient_known = false;
+    look(s);
+    return 0;
+}
+
+const sinew_solver_ops sinew_solver_sap = {
+    .info = {.name = "sap",
+             .summary = "step and project: all constraints as one system, linearised anew; compliant: XPBD globally",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 30,
+             .needs = 0},
+    .hard = SINEW_CAN_JACOBIAN,
+    .conditions = &sinew_row_conditions,
+    .prepare = sap_prepare,
+    .release = sinew_row_solve_release,
+    .refreshes = SINEW_ROW_REFRESHES,
+    .begin = sap_begin,
+    .iterate = sap_iterate,
+    .multipliers = sinew_row_multipliers,
+};

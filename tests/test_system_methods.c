@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_system_methods.c: what the solvers of systems promise beside the referee (test_systems.c): sap meets constraints
+ * and comes nearer to primal-dual as h shrinks; its system swept is PBD; full and Schur systems agree; redundant and
+ * contradictory rows are named; scd's state; drift of kkt and dae; the same bits for any number of threads.
+ */
+#include "spring_system.h"
+
+#include "small_world.h"
+
+#ifdef SINEW_SINGLE
+#define SAME 1e-4
+#define MET  1e-4
+#else
+#define SAME 1e-10
+#define MET  1e-10
+#endif
+
+static sinew_solver_def solver_of(sinew_solver_kind kind)
+{
+    sinew_solver_def def = sinew_default_solver_def(kind);
+    def.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-5 : 1e-12);
+    return def;
+}
+
+static void set_word(sinew_solver_def *def, const char *name, const char *word)
+{
+    sinew_error error = {0};
+    sinew_solver_def_set_word(def, name, word, &error);
+    must(&error);
+}
+
+/* ---- sap ----------------------------------------------------------------------------------------- */
+
+/* Where one step of length h ends. */
+static void step_of(spring_system *s, sinew_solver_kind kind, double h, double *q, double *violation)
+{
+    sinew_energy hard;
+    sinew_step_result result;
+    const sinew_solver_def def = solver_of(kind);
+    s->h = h;
+    sinew_world *world = make_system(s, &def, 1, &hard);
+    const uint32_t bits = sinew_world_step(world, &result);
+    assert_false(bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED | SINEW_STEP_CONSTRAINTS));
+    sinew_real *at = positions_of(world);
+    for (int i = 0; i < 3 * s->vertex_count; i++)
+        q[i] = (double)at[i];
+    *violation = result.violation;
+    free(at);
+    sinew_world_destroy(world);
+}
+
+/* Rods alone, in motion: what forces leave over falls with h. */
+static void sap_comes_nearer_to_the_referee(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("sap", 3, 60);
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, 8 + random_index(&r, 8), 0);
+        double far[3];
+        for (int i = 0; i < 3; i++) {
+            double a[3 * SYSTEM_VERTICES], b[3 * SYSTEM_VERTICES], open[2];
+            step_of(&s, SINEW_SOLVER_SAP, 0.02 / (1 << 2 * i), a, &open[0]);
+            step_of(&s, SINEW_SOLVER_PRIMAL_DUAL, 0.02 / (1 << 2 * i), b, &open[1]);
+            assert_true(open[0] <= MET && open[1] <= MET);
+            far[i] = 0;
+            for (int c = 0; c < 3 * s.vertex_count; c++)
+                far[i] = fmax(far[i], fabs(a[c] - b[c]));
+        }
+        print_message("sap from primal-dual at h = 0.02, 0.005, 0.00125 s: %.2e %.2e %.2e m, order %.2f\n", far[0],
+                      far[1], far[2], log(far[0] / far[2]) / log(16));
+        if (sizeof(sinew_real) == 8)
+            assert_true(far[2] < 1e-13 || far[0] / far[2] > 16);
+    }
+}
+
+/* One sweep over rows [m] of the system at q, rows linearised there (frozen) or anew each: q moves. */
+static void sweep_rows(const spring_system *s, double *q, bool anew)
+{
+    double start[3 * SYSTEM_VERTICES];
+    memcpy(start, q, sizeof start);
+    for (int k = 0; k < s->hard_count; k++) {
+        const system_spring *p = &s->springs[k];
+        double n[3], top, bottom = 0;
+        if (anew) {
+            top = p->length - spring_between(q, p, n);
+        } else {
+            top = p->length - spring_between(start, p, n);
+            for (int c = 0; c < 3; c++)
+                top -= n[c] * ((q[3 * p->ends[1] + c] - start[3 * p->ends[1] + c]) -
+                               (q[3 * p->ends[0] + c] - start[3 * p->ends[0] + c]));
+        }
+        for (int e = 0; e < 2; e++)
+            bottom += s->pinned[p->ends[e]] ? 0 : 1 / s->mass[p->ends[e]];
+        for (int e = 0; e < 2; e++)
+            for (int c = 0; c < 3 && !s->pinned[p->ends[e]]; c++)
+                q[3 * p->ends[e] + c] += (e ? 1 : -1) * n[c] * top / bottom / s->mass[p->ends[e]];
+    }
+}
+
+static void a_sweep_over_the_system_is_pbd(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("sweep", 5, 100);
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, 12, 0);
+        double off[2];
+        for (int half = 0; half < 2; half++) {
+            double q[2][3 * SYSTEM_VERTICES];
+            sinew_energy hard;
+            sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PBD);
+            def.iterations = 1;
+            set_word(&def, "order", "mesh");
+            s.h = half ? 0.001 : 0.002;
+            sinew_world *world = make_system(&s, &def, 1, &hard);
+            for (int i = 0; i < 3 * s.vertex_count; i++)
+                q[0][i] = q[1][i] = s.pinned[i / 3] ? s.q[i] : system_q_tilde(&s, i);
+            sweep_rows(&s, q[0], true);
+            sweep_rows(&s, q[1], false);
+            sinew_world_step(world, NULL);
+            sinew_real *at = positions_of(world);
+            const double anew = system_distance(q[0], at, s.vertex_count);
+            off[half] = system_distance(q[1], at, s.vertex_count);
+            if (!(anew <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
+                fail_msg("case %d: a sweep with rows linearised anew is %g m from PBD", k, anew);
+            free(at);
+            sinew_world_destroy(world);
+        }
+        print_message("frozen rows: %.2e m from PBD at h = 2 ms, %.2e m at 1 ms, order %.2f\n", off[0], off[1],
+                      log2(off[0] / off[1]));
+        if (sizeof(sinew_real) == 8)
+            assert_true(off[0] / off[1] > 2.5);
+    }
+}
+
+/* ---- kkt ----------------------------------------------------------------------------------------- */
+
+static void full_and_schur_agree(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("schur", 6, 200);
+    double most = 0;
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, random_index(&r, 15), 1 + random_index(&r, 25));
+        sinew_real *at[2];
+        for (int schur = 0; schur < 2; schur++) {
+            sinew_energy hard;
+            sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_KKT);
+            set_word(&def, "matrix", "mass");
+            set_word(&def, "system", schur ? "schur" : "full");
+            sinew_world *world = make_system(&s, &def, 1, &hard);
+            for (int step = 0; step < 3; step++)
+                assert_false(sinew_world_step(world, NULL) & (SINEW_STEP_UNPREPARED | SINEW_STEP_STALLED));
+            at[schur] = positions_of(world);
+            sinew_world_destroy(world);
+        }
+        for (int i = 0; i < 3 * s.vertex_count; i++)
+            most = fmax(most, fabs((double)at[0][i] - (double)at[1][i]));
+        free(at[0]);
+        free(at[1]);
+    }
+    print_message("full and Schur systems differ by at most %.2e m\n", most);
+    assert_true(most <= SAME);
+}
+
+/* A pendulum: a mass on a rod, pinned at the origin, thrown sideways. */
+static sinew_world *pendulum(const sinew_solver_def *solver, double h)
+{
+    const double from[3] = {0, 0, 0}, to[3] = {0, -1, 0};
+    const sinew_real v[6] = {0, 0, 0, 2, 0, 0};
+    sinew_world_def def = sinew_default_world_def();
+    sinew_mesh *mesh = make_rope(2, from, to);
+    sinew_energy_def rod = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    def.solver = *solver;
+    def.time_step = (sinew_real)h;
+    def.thread_count = 1;
+    sinew_world *world = make_world(&def);
+    rod.body = add_mesh(world, mesh, 1, NULL, v);
+    rod.hard = true;
+    add_energy(world, &rod);
+    add_pins(world, rod.body, &(int32_t){0}, 1, NULL);
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+static double length_after(const sinew_solver_def *solver, double h, double seconds)
+{
+    sinew_world *world = pendulum(solver, h);
+    for (int i = 0; i < (int)lround(seconds / h); i++)
+        assert_false(sinew_world_step(world, NULL) & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
+    sinew_real *q = positions_of(world);
+    const double x = (double)q[3], y = (double)q[4], z = (double)q[5];
+    free(q);
+    sinew_world_destroy(world);
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* What is differentiated drifts: once more than twice; what is not, or is stabilised, does not. */
+static void drift_is_what_the_level_says(void **unused)
+{
+    (void)unused;
+    const double h = 0.01, seconds = 1;
+    sinew_solver_def kkt = solver_of(SINEW_SOLVER_KKT), sap = solver_of(SINEW_SOLVER_SAP);
+    sinew_solver_def scd = solver_of(SINEW_SOLVER_SCD), exact = solver_of(SINEW_SOLVER_PRIMAL_DUAL);
+    sinew_solver_def dae[3];
+    static const char *const words[3] = {"none", "baumgarte", "projection"};
+    double drift[3];
+    for (int i = 0; i < 3; i++) {
+        dae[i] = solver_of(SINEW_SOLVER_DAE);
+        set_word(&dae[i], "stabilisation", words[i]);
+        drift[i] = fabs(length_after(&dae[i], h, seconds) - 1);
+    }
+    const double of_kkt = fabs(length_after(&kkt, h, seconds) - 1), half = fabs(length_after(&kkt, h / 2, seconds) - 1);
+    const double of_sap = fabs(length_after(&sap, h, seconds) - 1), of_scd = fabs(length_after(&scd, h, seconds) - 1);
+    const double of_exact = fabs(length_after(&exact, h, seconds) - 1);
+    print_message(
+        "pendulum after 1 s at h = 10 ms, length less 1: kkt %.2e (5 ms: %.2e), dae none %.2e, baumgarte %.2e, "
+        "projection %.2e, scd %.2e, sap %.2e, primal-dual %.2e\n",
+        of_kkt, half, drift[0], drift[1], drift[2], of_scd, of_sap, of_exact);
+    assert_true(of_sap <= MET && of_exact <= MET && drift[2] <= MET);
+    assert_true(of_kkt > 1e-3 && half < 0.7 * of_kkt);
+    assert_true(drift[1] < drift[0] && of_scd < 0.1 * of_kkt);
+}
+
+/* ---- Redundant and contradictory ------------------------------------------------------------------ */
+
+/* Hard rods between given places. */
+static sinew_world *framework(const sinew_solver_def *solver, const double (*places)[3], int32_t count,
+                              const int32_t *springs, int32_t spring_count, int32_t pinned)
+{
+    sinew_world_def def = sinew_default_world_def();
+    sinew_mesh_def shape = sinew_default_mesh_def();
+    sinew_error error = {0};
+    sinew_real positions[3 * 16];
+    int32_t edges[2 * 16];
+    for (int32_t i = 0; i < 3 * count; i++)
+        positions[i] = (sinew_real)places[i / 3][i % 3];
+    for (int32_t i = 0; i + 1 < count; i++) {
+        edges[2 * i] = i;
+        edges[2 * i + 1] = i + 1;
+    }
+    shape.positions = positions;
+    shape.vertex_count = count;
+    shape.edges = edges;
+    shape.edge_count = count - 1;
+    sinew_mesh *mesh = sinew_mesh_create(&shape, &error);
+    must(&error);
+    def.solver = *solver;
+    def.time_step = (sinew_real)0.01;
+    def.thread_count = 1;
+    sinew_world *world = make_world(&def);
+    sinew_energy_def rods = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    rods.body = add_mesh(world, mesh, 1, NULL, NULL);
+    rods.elements = springs;
+    rods.element_count = spring_count;
+    rods.hard = true;
+    add_energy(world, &rods);
+    if (pinned >= 0)
+        add_pins(world, rods.body, &pinned, 1, NULL);
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+static const double square[4][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+static const int32_t square_rods[16] = {0, 1, 1, 2, 2, 3, 3, 0, 0, 2, 1, 3, 0, 1};
+
+static int count_named(const char *text)
+{
+    int count = 0;
+    const char *at = strstr(text, "element");
+    for (at = at ? at + 7 : ""; *at; at++)
+        count += at[0] == ' ' && at[1] >= '0' && at[1] <= '9';
+    return count;
+}
+
+/* A quadrilateral with both diagonals in its plane has one rod too many (5 hold it), a duplicate makes two. */
+static void redundant_rows_are_named(void **unused)
+{
+    (void)unused;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_KKT,
+                                              SINEW_SOLVER_SCD};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        for (int32_t count = 5; count <= 7; count++) {
+            const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
+            sinew_step_result result;
+            sinew_world *world = framework(&def, square, 4, square_rods, count, -1);
+            /* Something has to be moved, or there is nothing to solve. */
+            const sinew_real v[3] = {1, 0.5, 0};
+            sinew_world_set_velocities(world, 2, 1, v);
+            const uint32_t bits = sinew_world_step(world, &result);
+            assert_false(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_UNPREPARED));
+            if (count == 5 ? result.constraints[0] != '\0'
+                           : count_named(result.constraints) != count - 5 ||
+                                 !strstr(result.constraints, "redundant: energy 0 (spring), element"))
+                fail_msg("%s with %d rods says \"%s\"", sinew_get_solver_info(def.kind)->name, count,
+                         result.constraints);
+            assert_true(kinds[k] != SINEW_SOLVER_PRIMAL_DUAL || bits == 0);
+            sinew_world_destroy(world);
+        }
+}
+
+/* Two rods of different length between the same vertices: both are named, and no other; the state stays. */
+static void contradictory_rows_are_named(void **unused)
+{
+    (void)unused;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL};
+    for (size_t k = 0; k < 2; k++) {
+        const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
+        sinew_step_result result;
+        sinew_error error = {0};
+        sinew_world *world = framework(&def, square, 4, square_rods, 7, 0);
+        const sinew_real longer[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};
+        sinew_energy_set_rest(world, sinew_world_energy_at(world, 0), 6, 1, longer, &error);
+        must(&error);
+        sinew_energy_switch(world, sinew_world_energy_at(world, 0), &(int32_t){5}, 1, false, &error);
+        must(&error);
+        const uint64_t before = sinew_world_state_hash(world);
+        const uint32_t bits = sinew_world_step(world, &result);
+        if (!(bits & SINEW_STEP_CONTRADICTORY) ||
+            strcmp(result.constraints,
+                   "contradictory, take one away or make it compliant: energy 0 (spring), element 0 6") != 0)
+            fail_msg("%s: bits %x, \"%s\"", sinew_get_solver_info(def.kind)->name, bits, result.constraints);
+        assert_true(sinew_world_state_hash(world) == before);
+        sinew_world_destroy(world);
+    }
+}
+
+/* ---- State, threads ------------------------------------------------------------------------------- */
+
+static void scd_goes_on_from_its_state(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("state", 1, 20);
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, 10, 10);
+        const sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_SCD);
+        sinew_energy hard;
+        sinew_error error = {0};
+        sinew_world *first = make_system(&s, &def, 1, &hard), *second = make_system(&s, &def, 2, &hard);
+        sinew_world_step(first, NULL);
+        sinew_world_step(first, NULL);
+        const size_t size = sinew_world_state_size(first);
+        void *bytes = make_array(size, 1);
+        assert_int_equal(sinew_world_state_save(first, bytes, size), SINEW_OK);
+        assert_int_equal(sinew_world_state_load(second, bytes, size, &error), SINEW_OK);
+        for (int i = 0; i < 3; i++) {
+            sinew_world_step(first, NULL);
+            sinew_world_step(second, NULL);
+        }
+        assert_true(sinew_world_state_hash(first) == sinew_world_state_hash(second));
+        free(bytes);
+        sinew_world_destroy(first);
+        sinew_world_destroy(second);
+    }
+}
+
+/* A hard rope long enough to be cut into chunks for several threads. */
+static uint64_t rope_hash(sinew_solver_kind kind, int32_t threads)
+{
+    const double from[3] = {0, 0, 0}, to[3] = {sizeof(sinew_real) == 4 ? 14.0 : 10.0, 0, 0};
+    sinew_world_def def = sinew_default_world_def();
+    sinew_mesh *mesh = make_rope(sizeof(sinew_real) == 4 ? 14000 : 10000, from, to);
+    sinew_energy_def rods = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    def.solver = sinew_default_solver_def(kind);
+    def.solver.iterations = 2;
+    def.solver.measure = SINEW_MEASURE_RESIDUAL;
+    def.thread_count = threads;
+    def.time_step = (sinew_real)1e-3;
+    sinew_world *world = make_world(&def);
+    rods.body = add_mesh(world, mesh, 1, NULL, NULL);
+    rods.hard = true;
+    add_energy(world, &rods);
+    add_pins(world, rods.body, &(int32_t){0}, 1, NULL);
+    sinew_mesh_destroy(mesh);
+    sinew_world_step(world, NULL);
+    sinew_world_step(world, NULL);
+    const uint64_t hash = sinew_world_state_hash(world);
+    sinew_world_destroy(world);
+    return hash;
+}
+
+static void threads_do_not_matter(void **unused)
+{
+    (void)unused;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_KKT,
+                                              SINEW_SOLVER_SCD, SINEW_SOLVER_DAE};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const uint64_t one = rope_hash(kinds[k], 1);
+        assert_true(rope_hash(kinds[k], 2) == one && rope_hash(kinds[k], 3) == one);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sap_comes_nearer_to_the_referee),
+        cmocka_unit_test(a_sweep_over_the_system_is_pbd),
+        cmocka_unit_test(full_and_schur_agree),
+        cmocka_unit_test(drift_is_what_the_level_says),
+        cmocka_unit_test(redundant_rows_are_named),
+        cmocka_unit_test(contradictory_rows_are_named),
+        cmocka_unit_test(scd_goes_on_from_its_state),
+        cmocka_unit_test(threads_do_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

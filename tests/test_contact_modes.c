@@ -7,7 +7,10 @@
 
 #ifdef SINEW_SINGLE
 #define RESTS 1e-4 /* m */
-#define BEARS 0.4  /* measured: 0.25 of the force is not seen in single precision, cause unknown */
+/* 0.25 of the force is not seen in single precision. It is no round-off, nor too few iterations (100, 400 and 2000 end
+ * with the same 59.08 N): sweeps and projections after them have a fixed point in which free vertices are not at rest,
+ * and bottom vertices lie up to AT_SURFACE of the offset above the surface, which is 20 times as much as in double. */
+#define BEARS 0.4
 #else
 #define RESTS 2e-5
 #define BEARS 0.01
@@ -160,7 +163,7 @@ static void half_space(void **state)
         run(world, 10);
         const double lost = 1 - look_at(world).speed, expected = 10 * 0.4 * 9.81 / 60;
         print_message("%s: friction takes %g m/s in 10 steps, expected %g\n", name, lost, expected);
-        assert_true(fabs(lost / expected - 1) < 0.2);
+        assert_true(fabs(lost / expected - 1) < 0.02);
         run(world, 60);
         assert_true(fabs(look_at(world).speed) < 1e-3);
         sinew_world_destroy(world);

@@ -346,7 +346,8 @@ static uint32_t judge_conditions(const sinew_solve *s, const sinew_conditions *c
     if (!s->gradient_known || !start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
     const bool balanced = s->residual <= fmax(tolerance * fmax(s->start_residual, c->force), s->noise);
-    return (c->met ? 0 : (uint32_t)SINEW_STEP_CONSTRAINTS) | (balanced ? 0 : (uint32_t)SINEW_STEP_NOT_CONVERGED) |
+    const uint32_t forces = s->ops->info.explicit_step ? SINEW_STEP_EXPLICIT : balanced ? 0 : SINEW_STEP_NOT_CONVERGED;
+    return (c->met ? 0 : (uint32_t)SINEW_STEP_CONSTRAINTS) | forces |
            (c->contradictory ? (uint32_t)SINEW_STEP_CONTRADICTORY : 0);
 }
 

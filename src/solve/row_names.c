@@ -16,7 +16,8 @@
 
 #include "solve/row_solve.h"
 
-#define TAKES_PART 1e-6 /* of the largest part in the dependence, each row per its own length */
+/* Of the largest part in the dependence, each row per its own length. */
+#define TAKES_PART (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
 /* Text that is cut where the note ends. */
 typedef struct note {

@@ -42,6 +42,7 @@ typedef struct stand {
     double span;  /* mu is sought within 1 - span .. 1 + span of what is needed */
     double least; /* that holds */
     double ratio; /* of the floor's forces where friction is plentiful */
+    int32_t open; /* steps there that say that they are not solved */
     char error[256];
 } stand;
 
@@ -76,15 +77,17 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     return good && floor->index >= 0;
 }
 
-/* Pushes; *slip: how far the end went aside, m; *ratio: of the floor's forces at last. */
-static bool push(const stand *s, double mu, double *slip, double *ratio, sinew_error *error)
+/* Pushes; *slip: how far the end went aside, m; *ratio: of the floor's forces at last. Counts steps that are open. */
+static bool push(stand *s, double mu, double *slip, double *ratio, sinew_error *error)
 {
     rod_world r = {0};
     sinew_collider floor = {.index = -1};
     bool good = make_stand(s, mu, &r, &floor, error);
     for (int k = 0; good && k < PUSH + REST; k++) {
         const double side[3] = {0, k < NUDGED ? NUDGE : 0, 0};
-        good = rod_pull(&r, s->segments / 2, side) && contact_step(r.world, NULL, error);
+        uint32_t bits = 0;
+        good = rod_pull(&r, s->segments / 2, side) && contact_step(r.world, &bits, error);
+        s->open += (bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_CONTACT)) != 0;
     }
     if (good) {
         double end[3], force[3], torque[3];
@@ -103,12 +106,14 @@ static bool take_stand(void *context, int32_t i)
     sinew_error error = {0};
     double slip, ratio, low = (1 - s->span) * needed[s->depth], high = (1 + s->span) * needed[s->depth];
     bool good = push(s, ALONE, &slip, &s->ratio, &error);
+    const int32_t open = s->open;
     for (int k = 0; good && k < s->halvings; k++) {
         const double mu = 0.5 * (low + high);
         good = push(s, mu, &slip, &ratio, &error);
         *(slip > SLIP ? &low : &high) = mu;
     }
     s->least = 0.5 * (low + high);
+    s->open = open;
     if (!good)
         snprintf(s->error, sizeof s->error, "%.255s", error.text[0] ? error.text : "out of memory");
     return good;
@@ -128,10 +133,14 @@ static void claim_stand(outcome *o, const stand *s)
     snprintf(published, sizeof published, "%.5f (elastica)", exact);
     claim *c = outcome_claim(o, what, published);
     if (isnan(s->ratio))
-        claim_measured(c, "%.5f (%+.2f %%); at last it does not stand on the floor", s->least, off);
+        claim_measured(
+            c, "%.5f (%+.2f %%); at last it does not stand on the floor; %d of %d steps say that they are not solved",
+            s->least, off, (int)s->open, PUSH + REST);
     else
-        claim_measured(c, "%.5f (%+.2f %%); ratio of the forces where it holds %.5f (%+.2f %%)", s->least, off,
-                       s->ratio, by);
+        claim_measured(c,
+                       "%.5f (%+.2f %%); ratio of the forces where it holds %.5f (%+.2f %%); %d of %d steps say that "
+                       "they are not solved",
+                       s->least, off, s->ratio, by, (int)s->open, PUSH + REST);
     if (s->kind == SINEW_SOLVER_PBNG)
         claim_holds(c, NOT_JUDGED, "%s", "sweeps do not solve a rod that is so stiff, without contact either");
     else

@@ -13,7 +13,9 @@
 #define WEDGE        1e-3 /* cosine by which a direction may miss its feature's own wedge */
 #define OUT_PART     0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
 #define FOLLOW_MOST  0.3  /* of its way to its closest points that a contact with something round goes at once */
-#define FOLLOW_LEAST 0.1
+#define FOLLOW_LEAST 0.02
+#define FOLLOW_LESS  0.6 /* times as much after it went too far ... */
+#define FOLLOW_MORE  1.6 /* ... or not far enough */
 #define REST_PART    0.9 /* of their distance at rest that features of one body keep at most */
 
 static void read_point(const sinew_real *x, int32_t v, double p[3])
@@ -29,12 +31,29 @@ static double dot(const double a[3], const double b[3])
 
 /* ---- One per feature ------------------------------------------------------------------------- */
 
+/* The feature on the other side of a pair. Features that have one of its vertices make no pair with it, so that they
+ * cannot have the contact: a crushed edge would leave its two ends without any. */
+typedef struct opposite {
+    const int32_t *v; /* [count] */
+    int count;
+} opposite;
+
+static bool has_vertex(const opposite *o, int32_t v)
+{
+    for (int k = 0; k < o->count; k++)
+        if (o->v[k] == v)
+            return true;
+    return false;
+}
+
 /* Whether no neighbour of vertex v is nearer to what lies in direction m (unit) of it. */
-static bool owns_corner(const sinew_features *f, const sinew_real *x, int32_t v, const double m[3])
+static bool owns_corner(const sinew_features *f, const sinew_real *x, int32_t v, const double m[3], opposite other)
 {
     double p[3], q[3];
     read_point(x, v, p);
     for (int32_t k = f->first_neighbour[v]; k < f->first_neighbour[v + 1]; k++) {
+        if (has_vertex(&other, f->neighbours[k]))
+            continue;
         read_point(x, f->neighbours[k], q);
         const double d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
         if (dot(m, d) > WEDGE * sqrt(dot(d, d)))
@@ -44,7 +63,7 @@ static bool owns_corner(const sinew_features *f, const sinew_real *x, int32_t v,
 }
 
 /* The same of an edge and the faces at it. */
-static bool owns_side(const sinew_features *f, const sinew_real *x, int32_t edge, const double m[3])
+static bool owns_side(const sinew_features *f, const sinew_real *x, int32_t edge, const double m[3], opposite other)
 {
     double a[3], b[3];
     read_point(x, f->edges[edge][0], a);
@@ -52,7 +71,7 @@ static bool owns_side(const sinew_features *f, const sinew_real *x, int32_t edge
     const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = dot(e, e);
     for (int k = 0; k < 2; k++) {
         double q[3];
-        if (f->wings[edge][k] < 0)
+        if (f->wings[edge][k] < 0 || has_vertex(&other, f->wings[edge][k]))
             continue;
         read_point(x, f->wings[edge][k], q);
         double t[3] = {q[0] - a[0], q[1] - a[1], q[2] - a[2]};
@@ -79,6 +98,7 @@ static int32_t edge_between(const sinew_features *f, int32_t cell, int32_t a, in
 static bool face_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, const double m[3],
                      uint64_t *key)
 {
+    const opposite vertex = {p->v, 1};
     int32_t corners[3];
     int count = 0;
     for (int a = 1; a < 4; a++) {
@@ -90,12 +110,12 @@ static bool face_key(const sinew_features *f, const sinew_real *x, const sinew_t
     }
     if (count == 1) {
         *key = sinew_touch_key(SINEW_TOUCH_CORNER, p->v[0], corners[0]);
-        return owns_corner(f, x, corners[0], m);
+        return owns_corner(f, x, corners[0], m, vertex);
     }
     const int32_t edge = count == 2 ? edge_between(f, p->second, corners[0], corners[1]) : -1;
     *key = edge >= 0 ? sinew_touch_key(SINEW_TOUCH_SIDE, p->v[0], edge)
                      : sinew_touch_key(SINEW_TOUCH_FACE, p->v[0], p->second);
-    return edge < 0 || owns_side(f, x, edge, m);
+    return edge < 0 || owns_side(f, x, edge, m, vertex);
 }
 
 static bool is_lone(const sinew_features *f, int32_t edge)
@@ -109,21 +129,22 @@ static bool edges_key(const sinew_features *f, const sinew_real *x, const sinew_
                       uint64_t *key)
 {
     const double back[3] = {-m[0], -m[1], -m[2]};
+    const opposite first = {p->v, 2}, second = {p->v + 2, 2};
     const bool end_1 = (double)p->w[0] == 0 || (double)p->w[1] == 0;
     const bool end_2 = (double)p->w[2] == 0 || (double)p->w[3] == 0;
     const int32_t v1 = (double)p->w[0] == 0 ? p->v[1] : p->v[0], v2 = (double)p->w[2] == 0 ? p->v[3] : p->v[2];
     *key = sinew_touch_key(SINEW_TOUCH_EDGES, p->first, p->second);
     if (!end_1 && !end_2)
-        return owns_side(f, x, p->first, back) && owns_side(f, x, p->second, m);
+        return owns_side(f, x, p->first, back, second) && owns_side(f, x, p->second, m, first);
     if (end_1 && end_2) {
         *key = v1 < v2 ? sinew_touch_key(SINEW_TOUCH_CORNER, v1, v2) : sinew_touch_key(SINEW_TOUCH_CORNER, v2, v1);
-        return (is_lone(f, p->first) || is_lone(f, p->second)) && owns_corner(f, x, v1, back) &&
-               owns_corner(f, x, v2, m);
+        return (is_lone(f, p->first) || is_lone(f, p->second)) && owns_corner(f, x, v1, back, second) &&
+               owns_corner(f, x, v2, m, first);
     }
     *key = end_1 ? sinew_touch_key(SINEW_TOUCH_SIDE, v1, p->second) : sinew_touch_key(SINEW_TOUCH_SIDE, v2, p->first);
     if (!is_lone(f, end_1 ? p->second : p->first))
         return false;
-    return end_1 ? owns_corner(f, x, v1, back) : owns_corner(f, x, v2, m);
+    return end_1 ? owns_corner(f, x, v1, back, second) : owns_corner(f, x, v2, m, first);
 }
 
 static bool pair_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, uint64_t *key)
@@ -190,7 +211,7 @@ static bool make_touch(const sinew_features *f, const sinew_touch_pair *p, const
 }
 
 /* Contacts in the order of keys; of those found more than once, as sides and corners are for each face that has them,
- * the first. */
+ * the first, with the largest offset: faces may have been nearer at rest than others. */
 static void sort_touches(sinew_touches *touches, int32_t found)
 {
     sinew_pair *order = touches->work;
@@ -199,8 +220,12 @@ static void sort_touches(sinew_touches *touches, int32_t found)
     sinew_sort_pairs(order, (size_t)found, order + found);
     touches->count = 0;
     for (int32_t k = 0; k < found; k++)
-        if (k == 0 || order[k].major != order[k - 1].major)
+        if (k == 0 || order[k].major != order[k - 1].major) {
             touches->list[touches->count++] = touches->found[order[k].minor];
+        } else {
+            sinew_touch *last = &touches->list[touches->count - 1];
+            last->offset = fmax(last->offset, touches->found[order[k].minor].offset);
+        }
 }
 
 bool sinew_touches_find(sinew_touches *touches, const sinew_features *f, const sinew_touch_pairs *pairs,
@@ -279,19 +304,16 @@ static void take_direction(sinew_touch *t, const sinew_real *x)
     t->distance = length - t->core;
 }
 
-/* The share of the way that would have been right the last time, had all else stayed (Irons and Tuck 1969): what n
- * misses falls by share / right share. */
+/* The share is right where what n misses neither turns round nor stays: less of it after the one, more after the other.
+ */
 static void choose_share(sinew_touch *t, const sinew_real n[3])
 {
-    double miss[3], fell[3], ff, share = FOLLOW_MOST;
-    for (int c = 0; c < 3; c++) {
+    double miss[3];
+    for (int c = 0; c < 3; c++)
         miss[c] = (double)n[c] - t->n[c];
-        fell[c] = t->missed[c] - miss[c];
-    }
-    ff = dot(fell, fell);
-    if (t->follow > 0 && ff > 0)
-        share = t->follow * dot(t->missed, fell) / ff;
-    t->follow = fmax(FOLLOW_LEAST, fmin(share, FOLLOW_MOST));
+    if (t->follow > 0)
+        t->follow *= dot(miss, t->missed) < 0 ? FOLLOW_LESS : FOLLOW_MORE;
+    t->follow = t->follow > 0 ? fmax(FOLLOW_LEAST, fmin(t->follow, FOLLOW_MOST)) : FOLLOW_MOST;
     memcpy(t->missed, miss, sizeof miss);
 }
 
@@ -312,7 +334,7 @@ double sinew_touch_follow(sinew_touch *t, const sinew_real *x, bool go)
             t->w[a] = (sinew_real)((double)t->w[a] + t->follow * ((double)p.w[a] - (double)t->w[a]));
         take_direction(t, x);
     }
-    return now.distance - (double)p.distance;
+    return fmax(0, fmin(now.distance, t->offset) - (double)p.distance);
 }
 
 /* ---- From list to list ----------------------------------------------------------------------- */

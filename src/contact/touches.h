@@ -103,7 +103,7 @@ bool sinew_touches_find(sinew_touches *touches, const sinew_features *features, 
 /* A contact with a sphere or a capsule goes a share of the way to its closest points: that on a face goes as far as the
  * radius times the angle that the face turns by, and the force that acts there turns the face back, so that contacts
  * which followed at once would swing to and fro. x [4][4] m: where its vertices are. Returns by how much features are
- * nearer than the contact knew, m; `go` false: that only. */
+ * too near and the contact does not know, m; `go` false: that only. */
 double sinew_touch_follow(sinew_touch *touch, const sinew_real *x, bool go);
 /* What the old list bears goes to the new one. False without memory. */
 bool sinew_touches_inherit(sinew_touches *to, const sinew_touches *from, const sinew_features *features);

@@ -116,10 +116,12 @@ struct sinew_contact_work {
     int32_t epoch_began; /* iterations when the last one was made */
     int32_t last_update; /* iterations at the last renewal of multipliers, -1: none yet */
     int32_t cut_count;
-    bool limited;   /* a line search has noted who it cut */
-    double nearest; /* the smallest part of the thickness that an epoch of this step was made for */
-    bool failed;    /* an epoch could not be made: out of memory */
-    bool too_near;  /* where the step ended surfaces are nearer than counts as touching */
+    bool limited;        /* a line search has noted who it cut */
+    double unsettled;    /* what the last round had to change, as a part of offsets and forces */
+    int32_t idle_rounds; /* that found as much to change as the one before */
+    double nearest;      /* the smallest part of the thickness that an epoch of this step was made for */
+    bool failed;         /* an epoch could not be made: out of memory */
+    bool too_near;       /* where the step ended surfaces are nearer than counts as touching */
     sinew_contact_report report;
     bool reported;
     sinew_contact_deeds deeds;

@@ -179,17 +179,14 @@ double sinew_contact_follow(sinew_world *world, const sinew_real *q, bool go)
     for (int32_t e = 0; e < c->element_count; e++) {
         sinew_touch *t = &c->touches.list[c->touch_of[e]];
         sinew_real x[16];
-        double u[3];
         if (!is_round(t))
             continue;
-        const bool bears = sinew_contact_normal_force(c, e, q, u) > 0;
         for (size_t a = 0; a < 4; a++)
             memcpy(x + 4 * a,
                    t->v[a] < c->features.moved_count ? q + 4 * (size_t)c->features.particle[t->v[a]]
                                                      : c->wanted + 4 * (size_t)t->v[a],
                    4 * sizeof *x);
-        const double nearer = sinew_touch_follow(t, x, go);
-        most = bears ? fmax(most, nearer / t->offset) : most;
+        most = fmax(most, sinew_touch_follow(t, x, go) / t->offset);
         if (go) {
             set_anchor(world, t);
             write_data(world, t, c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT);

@@ -22,13 +22,17 @@
 #define SETTLED_MOST   1e-3
 #define ROUND_NEWTON   4 /* iterations of a round */
 #define ROUND_SWEEPS   4
-#define EPOCH_NEWTON   2 /* iterations between two looks at who is held */
+#define ROUND_LEAST    3    /* iterations that must be left for another one */
+#define IDLE_ROUNDS    16   /* rounds that change nothing: ... */
+#define IDLE_PART      0.01 /* ... there is as much to settle as before, but for such a part */
+#define EPOCH_NEWTON   2    /* iterations between two looks at who is held */
 #define EPOCH_SWEEPS   5
 #define EPOCH_PATIENCE 3    /* times as many where few are held */
 #define STALE          0.5  /* of the offset that sides may slide before contacts are found anew ... */
 #define STALE_EPOCHS   4    /* ... as long as there were fewer epochs */
 #define NEAR_PART      8e-3 /* of the thickness that settled contacts may be too near by; 1e-2 sets a bit */
-#define NEAR_GAIN      0.9  /* of it that is left after an epoch that was worth it */
+#define NEAR_GAIN      0.5  /* of it that is left after an epoch that was worth it */
+#define NEAR_TIME      0.3  /* of the iterations of a step: later there are too few to solve it anew */
 #define COLLIDER_TRIES 4    /* shorter ways that a collider asks for before it stays */
 
 /* ---- Traits of solvers ----------------------------------------------------------------------- */
@@ -175,9 +179,10 @@ bool sinew_contact_gate(sinew_world *world)
     return s->residual <= (gate > 0 ? gate : GATE * s->scale);
 }
 
-/* Whether renewing would change nothing that matters: clearances and what friction bears are known well enough beside
- * offsets and forces. `part`: how well. */
-static bool is_settled(const sinew_contact_work *c, const sinew_real *q, double part)
+/* How much renewing multipliers would change: clearances beside offsets, what friction bears beside the strongest
+ * force.
+ */
+static double unsettled_part(const sinew_contact_work *c, const sinew_real *q)
 {
     double strongest = 0, lag = 0, nearest = 0;
     for (int32_t e = 0; e < c->element_count; e++) {
@@ -188,7 +193,21 @@ static bool is_settled(const sinew_contact_work *c, const sinew_real *q, double 
         lag = fmax(lag, t->mu > 0 ? fabs(force - t->bears) : 0);
         nearest = fmax(nearest, fabs(force - t->lambda) / (t->kn * t->offset));
     }
-    return nearest <= part && lag <= part * strongest;
+    return fmax(nearest, lag > 0 ? lag / strongest : 0);
+}
+
+/* Whether a round would change nothing that matters: round things are at their closest points, and multipliers are
+ * known well enough. Where more contacts than needed bear a force, theirs may drift from one to the other for many
+ * rounds: that is waited for only where a small tolerance asks for it. */
+static bool is_settled(sinew_world *world, const sinew_solve *s)
+{
+    sinew_contact_work *c = world->contact;
+    const double tolerance = (double)s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    const double most = fmin(SETTLED * tolerance, SETTLED_MOST), part = unsettled_part(c, s->q);
+    c->idle_rounds = fabs(part - c->unsettled) < IDLE_PART * part ? c->idle_rounds + 1 : 0;
+    c->unsettled = part;
+    const bool idle = c->idle_rounds >= IDLE_ROUNDS && most >= SETTLED_MOST;
+    return (part <= most || idle) && sinew_contact_follow(world, s->q, false) <= most;
 }
 
 /* Multipliers become the forces that the contacts bear now; what friction bears in any case. */
@@ -221,9 +240,8 @@ static uint32_t renew_round(sinew_world *world, sinew_solve *s, int32_t iteratio
     /* Solved again with no iteration since: the last renewal changed nothing that matters. */
     if (solved ? iteration == c->last_update : iteration - fmax(c->last_update, c->epoch_began) < round_of(world))
         return 0;
-    const double tolerance = (double)s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
-    const double part = fmin(SETTLED * tolerance, SETTLED_MOST);
-    if (solved && is_settled(c, s->q, part) && sinew_contact_follow(world, s->q, false) <= fmin(NEAR_PART / 4, part))
+    /* A round that could not be solved any more would leave a step worse than it is. */
+    if (solved && (s->def.iterations - iteration < ROUND_LEAST || is_settled(world, s)))
         return 0;
     const bool open = sinew_contact_gate(world);
     renew_multipliers(world, s, open);
@@ -333,7 +351,8 @@ static uint32_t renew_hook(void *context, sinew_solve *s, int32_t iteration, boo
             return what;
     }
     const uint32_t what = renew_round(world, s, iteration, solved);
-    if (what || !solved || !has_rounds(world) || world->contact->report.epochs >= world->contact->def.epochs)
+    if (what || !solved || !has_rounds(world) || world->contact->report.epochs >= world->contact->def.epochs ||
+        iteration > NEAR_TIME * s->def.iterations)
         return what;
     return is_too_near(world->contact) ? another_epoch(world, s, iteration) : 0;
 }
@@ -419,7 +438,8 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
     c->reported = c->crossings_known = c->failed = false;
     c->epoch_began = 0;
     c->last_update = -1;
-    c->nearest = HUGE_VAL;
+    c->nearest = c->unsettled = HUGE_VAL;
+    c->idle_rounds = 0;
     c->gate = GATE * find_weight(world);
     c->hooks = (sinew_contact_hooks){world, limit_hook, guard_hook, renew_hook, finish_hook};
     world->solve.contact = &c->hooks;

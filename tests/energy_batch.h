@@ -277,6 +277,19 @@ static inline void shell_rest_points(double *rest)
                                   random_in(-0.1, 0.1);
 }
 
+/* Turns the second of two frames about the first joint axis, z, and moves it: joints open, limits are passed. */
+static inline void turn_second_frame(sample *s)
+{
+    const double axis[3] = {0.1, -0.1, 1};
+    double R[9], x[3];
+    rotation(axis, 0.9, R);
+    for (int a = 4; a < 8; a++) {
+        memcpy(x, s->x + 3 * a, sizeof x);
+        for (int i = 0; i < 3; i++)
+            s->x[3 * a + i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2] + 0.1 * (i + 1);
+    }
+}
+
 /* Moduli and lengths near 1, so that errors are relative. */
 static inline double sample_parameter(const sinew_parameter *p)
 {
@@ -317,6 +330,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     const double t[3] = {0, 0, 0};
     state_deformation(s, F);
     sample_move(&result, F, t);
+    if (info->stencil == SINEW_STENCIL_FRAMES && s != states)
+        turn_second_frame(&result);
     return result;
 }
 

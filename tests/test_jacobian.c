@@ -85,6 +85,13 @@ static double jacobian_at(const batch *b, const numbers *n, int e, int i, int ro
     return number_at(b, n->jacobian, e, i * b->size + row, b->ops->constraint_count * b->size);
 }
 
+/* Whether constraint i costs anything: an inequality that holds does not. C = psi is zero there. */
+static bool acts(const batch *b, const drawn *how, const numbers *n, int e, int i)
+{
+    return !(b->ops->inequalities >> i & 1) || how->form == SINEW_FORM_ENERGY ||
+           number_at(b, n->C, e, i, b->ops->constraint_count) < 0;
+}
+
 static void failed(const batch *b, const drawn *how, int e, const char *what, double got, double wanted)
 {
     fail_msg("%s, form %s, %s, width %d, element %d: %s is %.9g and not %.9g", b->ops->info.name, form_names[how->form],
@@ -190,7 +197,8 @@ static void check_gradient(batch *b, const drawn *how)
         for (int row = 0; row < b->size; row++) {
             double sum = 0;
             for (int i = 0; i < m; i++)
-                sum += pull[i] * jacobian_at(b, &n, e, i, row);
+                if (acts(b, how, &n, e, i))
+                    sum += pull[i] * jacobian_at(b, &n, e, i, row);
             const double wanted = (double)*batch_at(b, b->g, e, row);
             if (!(fabs(sum - wanted) <= CLOSE * (scale + 1)))
                 failed(b, how, e, "alpha^-1 C grad C", sum, wanted);
@@ -248,7 +256,7 @@ static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_
             mass += (double)x[3 - row % 3] * J * J;
             motion += J * ((double)*x - (double)x_old[x - b->x]);
         }
-        if (mass == 0) /* a constraint that the form does not use */
+        if (mass == 0 || !acts(b, how, &n, e, i)) /* a constraint that the form does not use, or that holds */
             continue;
         const double top = -number_at(b, n.C, e, i, m) - tilde * lambda[e][i] - gamma * motion;
         const double bottom = (1 + gamma) * mass + tilde, change = how->stiffness * top / bottom;

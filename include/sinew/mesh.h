@@ -261,6 +261,22 @@ SINEW_API sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_repo
  * of every tet. */
 SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
 
+/* ---- Rigid shapes -------------------------------------------------------------------------- */
+
+/* What a mesh encloses, tets or a closed surface, filled evenly. */
+typedef struct sinew_inertia {
+    double volume;    /* m3 */
+    double centre[3]; /* m */
+    double
+        second[9]; /* m5, the integral of (x - centre) (x - centre)^T; the inertia tensor per density is trace 1 - it */
+} sinew_inertia;
+
+/* Refuses open surfaces, by the number of their open edges, and those that are inside out. */
+SINEW_API sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, sinew_error *error);
+/* One tet: with a quarter of the mass at each of its vertices it has the mass, centre and inertia of the mesh. NULL on
+ * failure. */
+SINEW_API sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error);
+
 /* ---- Selections ---------------------------------------------------------------------------- */
 
 typedef enum sinew_region_kind {

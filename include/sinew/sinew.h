@@ -192,6 +192,10 @@ typedef struct sinew_body_def {
 
 SINEW_API sinew_body_def sinew_default_body_def(void);
 SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, sinew_error *error);
+/* A rigid body of the shape of def->mesh, tets or a closed surface, filled evenly with def->density (kg/m3): a body of
+ * four particles with its mass, centre and inertia, held together by six hard distances, on which the surface rides
+ * (sinew/skin.h). The world's solver must take hard energies. Positions, velocities and masses of the def are NULL. */
+SINEW_API sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, sinew_error *error);
 /* Takes a body out of a running world, together with the energies and pins that are on it alone. Refuses, naming it,
  * where an energy or pins are on other bodies too. Nothing of the others changes: neither ids nor particle numbers. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
@@ -303,6 +307,10 @@ typedef enum sinew_energy_kind {
     /* vector constraints, and constraints of a whole surface */
     SINEW_ENERGY_GREEN_STRAIN,    /* tets: st_venant_kirchhoff, six strains with a matrix of compliances */
     SINEW_ENERGY_ENCLOSED_VOLUME, /* triangles of a closed surface: k/(2 V_0) (V - f V_0)^2, one constraint */
+    /* between two frames of four vertices each: rigid bodies, or tets */
+    SINEW_ENERGY_JOINT,       /* k/2 sum C_i^2: ball, universal, hinge, cylinder, slider, fixed              */
+    SINEW_ENERGY_JOINT_LIMIT, /* the same, one-sided: between which angles or places a joint may go          */
+    SINEW_ENERGY_MOTOR,       /* drives a joint's angle or place to a moving target                          */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -318,6 +326,7 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_SHELL,    /* 6: a triangle, then the director points of the edges opposite to its vertices */
     SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
     SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
+    SINEW_STENCIL_FRAMES,   /* 8: the four vertices of one frame, then those of another */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

@@ -165,6 +165,7 @@ typedef struct sinew_whole {
     const sinew_real *q, *rest;   /* [particle][4] m */
     const sinew_real *parameters; /* of the energy, in range */
     uint32_t by_element;          /* bit p: parameter p differs from element to element */
+    double time;                  /* s, at the end of the step */
 } sinew_whole;
 
 enum {

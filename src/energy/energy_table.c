@@ -47,7 +47,11 @@
     X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
     /* vector constraints, and those of a whole surface */                                                             \
     X(SINEW_ENERGY_GREEN_STRAIN, green_strain)                                                                         \
-    X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)
+    X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)                                                                   \
+    /* between frames */                                                                                               \
+    X(SINEW_ENERGY_JOINT, joint)                                                                                       \
+    X(SINEW_ENERGY_JOINT_LIMIT, joint_limit)                                                                           \
+    X(SINEW_ENERGY_MOTOR, motor)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
 #define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),

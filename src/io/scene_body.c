@@ -366,11 +366,43 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     return good;
 }
 
+/* A rigid body starts where its transform puts it; the four particles are moved, not the shape. */
+static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sinew_mesh *mesh, sinew_body *body)
+{
+    const sinew_node *name = sinew_node_get(node, "name"), *mass = sinew_node_get(node, "mass");
+    const sinew_node *density = sinew_node_get(node, "density"), *initial = sinew_node_get(node, "initial");
+    static const char *const others[] = {"masses", "material", "tear", "velocity_filter"};
+    sinew_body_def def = sinew_default_body_def();
+    sinew_inertia inertia;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (sinew_node_get(node, others[i]))
+            return sinew_tree_fail(&reader->tree, sinew_node_get(node, others[i]), "is not for rigid bodies");
+    if (name && !check_name(reader, name))
+        return false;
+    if (sinew_mesh_inertia(mesh, &inertia, reader->error) != SINEW_OK)
+        return sinew_tree_blame(&reader->tree, sinew_node_get(node, "mesh"));
+    def.mesh = mesh;
+    def.name = sinew_node_text(name);
+    if (density || mass)
+        def.density = (sinew_real)(density ? sinew_node_number(density) : sinew_node_number(mass) / inertia.volume);
+    *body = sinew_world_add_rigid(reader->scene->world, &def, reader->error);
+    if (body->index < 0)
+        return sinew_tree_blame(&reader->tree, node);
+    sinew_real q[12];
+    const int32_t first = sinew_body_first_particle(reader->scene->world, *body);
+    sinew_world_get_positions(reader->scene->world, first, 4, q);
+    if (sinew_node_get(initial, "positions") || sinew_node_get(initial, "twist"))
+        return sinew_tree_fail(&reader->tree, initial, "a rigid body starts with \"transform\" alone");
+    return sinew_reader_transform(reader, sinew_node_get(initial, "transform"), q, 4) &&
+           sinew_world_set_positions(reader->scene->world, first, 4, q) == SINEW_OK;
+}
+
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
 {
     sinew_mesh *mesh = sinew_reader_mesh(reader, node);
+    const sinew_node *rigid = sinew_node_get(node, "rigid");
     sinew_body body = {.index = -1};
-    bool good = mesh && create_body(reader, node, mesh, &body);
+    bool good = mesh && (rigid && json_is_true(rigid->value) ? create_rigid : create_body)(reader, node, mesh, &body);
     sinew_mesh_destroy(mesh);
     if (!good)
         return false;

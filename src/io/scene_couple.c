@@ -4,6 +4,8 @@
  * listed vertices of the second, or each to the nearest place of the second within a distance
  * (sinew_world_attach_within). Distances are those of the rest shapes.
  */
+#include <math.h>
+
 #include "io/scene_reader.h"
 #include "mesh/skin.h"
 #include "mesh/stencil.h"
@@ -117,6 +119,54 @@ static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_
     return good || sinew_tree_blame(&reader->tree, reader->error->status == SINEW_ERROR_DATA ? within : node);
 }
 
+/* ---- Joints ----------------------------------------------------------------------------------- */
+
+/* The four vertices of a body that a joint at `at` moves with: those of its tet whose middle is nearest. */
+static bool find_frame(sinew_reader *reader, const sinew_node *node, sinew_body body, const sinew_real at[3],
+                       int32_t frame[4])
+{
+    const sinew_world *world = reader->scene->world;
+    const sinew_mesh *mesh = sinew_body_mesh(world, body);
+    const int32_t *tets = sinew_mesh_tets(mesh), first = sinew_body_first_particle(world, body);
+    const sinew_real *x = sinew_mesh_positions(mesh);
+    double nearest = INFINITY;
+    for (int32_t t = 0; t < sinew_mesh_tet_count(mesh); t++) {
+        double distance = 0;
+        for (int i = 0; i < 3; i++) {
+            double off = -4 * (double)at[i];
+            for (int a = 0; a < 4; a++)
+                off += (double)x[3 * (size_t)tets[4 * (size_t)t + (size_t)a] + (size_t)i];
+            distance += off * off;
+        }
+        for (int a = 0; distance < nearest && a < 4; a++)
+            frame[a] = first + tets[4 * (size_t)t + (size_t)a];
+        nearest = fmin(nearest, distance);
+    }
+    return nearest < INFINITY ||
+           sinew_tree_fail(&reader->tree, node, "\"%.60s\" has no tets, and a joint moves with one; make it rigid",
+                           sinew_body_name(world, body));
+}
+
+static bool join_frames(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2], sinew_energy_def *def)
+{
+    const sinew_node *at = sinew_node_get(node, "at"), *axis = sinew_node_get(node, "axis");
+    int32_t elements[8];
+    sinew_real point[3], direction[3] = {0, 0, 1};
+    sinew_node_vector(at, point);
+    if ((axis && !sinew_reader_axis(reader, axis, direction)) ||
+        !find_frame(reader, node, bodies[0], point, elements) ||
+        !find_frame(reader, node, bodies[1], point, elements + 4))
+        return false;
+    static const char *const places[6] = {"point_x", "point_y", "point_z", "axis_x", "axis_y", "axis_z"};
+    for (int i = 0; i < 6; i++)
+        def->parameters[sinew_energy_parameter(def->kind, places[i])] = i < 3 ? point[i] : direction[i - 3];
+    def->body.index = -1;
+    def->element_count = 1;
+    def->elements = elements;
+    return sinew_world_add_energy(reader->scene->world, def, reader->error).index >= 0 ||
+           sinew_tree_blame(&reader->tree, node);
+}
+
 /* ---- Coupling ------------------------------------------------------------------------------- */
 
 static bool find_body(sinew_reader *reader, const sinew_node *name, sinew_body *body)
@@ -154,6 +204,14 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
         return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     sinew_reader_manner(node, &def);
-    return sinew_node_get(node, "pairs") ? join_listed(reader, node, bodies, axis, &def)
-                                         : join_near(reader, node, bodies, axis, &def);
+    const bool weighs = (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_WEIGHTS) != 0;
+    const sinew_node *at = sinew_node_get(node, "at");
+    if (weighs == (at != NULL))
+        return sinew_tree_fail(&reader->tree, at ? at : node,
+                               weighs ? "%s has no place of its own: \"within\" or \"pairs\" say what it joins"
+                                      : "%s needs the key \"at\": where the joint is",
+                               info->name);
+    return at                              ? join_frames(reader, node, bodies, &def)
+           : sinew_node_get(node, "pairs") ? join_listed(reader, node, bodies, axis, &def)
+                                           : join_near(reader, node, bodies, axis, &def);
 }

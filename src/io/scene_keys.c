@@ -408,6 +408,9 @@ static const sinew_field body_fields[] = {
     {"velocity_filter", NUMBER,
      .meaning = "part of the velocities beside the body's rigid motion that each step takes away; 0 unless given",
      .minimum = 0, .maximum = 1},
+    {"rigid", BOOLEAN,
+     .meaning =
+         "true: four particles with the inertia of the mesh, held together by hard distances; its surface rides"},
     {"initial", OBJECT, .meaning = "where it starts and how fast", .shape = &initial_shape},
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
@@ -434,11 +437,13 @@ static const sinew_field coupling_fields[] = {
      .maximum = largest_index, .count = 1},
     {"surface", BOOLEAN, .meaning = "pairs name vertices of the surfaces that ride on the bodies"},
     {"normal", VECTOR, .meaning = "direction of the normal stiffness; z unless given"},
+    {"at", VECTOR, .meaning = "where a joint, its limit or its motor is, in the rest shapes", .unit = "m"},
+    {"axis", VECTOR, .meaning = "the axis of a joint in the rest shapes; z unless given"},
 };
 static const sinew_shape coupling_shape = {.name = "coupling",
                                            .fields = coupling_fields,
                                            .field_count = COUNT(coupling_fields),
-                                           .exactly_one = "within|pairs",
+                                           .exactly_one = "within|pairs|at",
                                            .chooser = "energy",
                                            .variant_name = coupling_energy_name,
                                            .variant_fields = energy_fields};

@@ -156,10 +156,10 @@ static double eliminate_row(sinew_ldl *l, int32_t k)
     return d;
 }
 
-bool sinew_ldl_factorise(sinew_ldl *l, const double *values, const double *floors, sinew_inertia *inertia)
+bool sinew_ldl_factorise(sinew_ldl *l, const double *values, const double *floors, sinew_pivots *inertia)
 {
     l->values = values;
-    *inertia = (sinew_inertia){0};
+    *inertia = (sinew_pivots){0};
     for (int32_t k = 0; k < l->count; k++) {
         l->used[k] = 0;
         l->flag[k] = -1;

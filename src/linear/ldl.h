@@ -21,9 +21,9 @@
 
 typedef struct sinew_ldl sinew_ldl;
 
-typedef struct sinew_inertia {
+typedef struct sinew_pivots {
     int32_t positive, negative, dropped; /* pivots */
-} sinew_inertia;
+} sinew_pivots;
 
 /* column [count + 1], row [column[count]]; both borrowed. NULL on failure. */
 sinew_ldl *sinew_ldl_create(const sinew_allocator *allocator, int32_t count, const size_t *column, const int32_t *row,
@@ -32,7 +32,7 @@ void sinew_ldl_destroy(sinew_ldl *ldl); /* NULL is fine */
 
 /* values [column[count]] borrowed until the next call; floors [count] or NULL: |pivot| <= floor is none. False: a pivot
  * is no number, or zero without a floor. */
-bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_inertia *inertia);
+bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_pivots *inertia);
 /* Whether unknown k was left out. */
 bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
 /* x = A^-1 b, not the same array, refined at most `rounds` times; returns max |b - A x| over max |b|, of the unknowns

@@ -296,6 +296,7 @@ static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_SHELL] = {"shell", "shells", 6, .find = sinew_find_shells},
     [SINEW_STENCIL_ROD] = {"rod", "rods", 5, .find = sinew_find_rods},
     [SINEW_STENCIL_DIRECTOR] = {"director", "directors", 3, .find = sinew_find_directors},
+    [SINEW_STENCIL_FRAMES] = {"pair of frames", "pairs of frames", 8, .couples = true},
 };
 
 /* Rows of the program's own. The one table that grows while the process runs: a place is filled once, by whoever finds

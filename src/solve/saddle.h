@@ -44,9 +44,9 @@ typedef struct sinew_saddle {
     double *scale, *floors, *right, *solution; /* [count] */
     uint8_t *is_row;                           /* [count] 1 where an unknown is a multiplier */
     sinew_ldl *ldl;
-    sinew_inertia inertia; /* of the last factorisation */
-    double mean;           /* mean diagonal of A, of the last fill */
-    double trace_norm;     /* of its particles' traces */
+    sinew_pivots inertia; /* of the last factorisation */
+    double mean;          /* mean diagonal of A, of the last fill */
+    double trace_norm;    /* of its particles' traces */
 } sinew_saddle;
 
 /* Which matrix. */

@@ -23,10 +23,11 @@
 /* ---- Targets and prediction ------------------------------------------------------------------ */
 
 /* Numbers that all elements of an energy share, from the state at the start of a step. */
-static void share_numbers(const sinew_world *world, const sinew_energy_record *record)
+static void share_numbers(const sinew_world *world, const sinew_energy_record *record, double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
-    const sinew_whole whole = sinew_energy_whole(world, &record->store);
+    sinew_whole whole = sinew_energy_whole(world, &record->store);
+    whole.time = time;
     record->batch->ops->share(&whole, shared);
     sinew_batch_set_shared(record->batch, shared);
 }
@@ -36,7 +37,7 @@ void sinew_world_move_targets(sinew_world *world, double time)
     for (int32_t i = 0; i < world->energy_count; i++) {
         sinew_energy_record *record = &world->energies[i];
         if (record->batch && record->batch->ops->share)
-            share_numbers(world, record);
+            share_numbers(world, record, time);
         if (!record->batch || record->targets.count == 0)
             continue;
         sinew_guide_move(&record->targets, time);

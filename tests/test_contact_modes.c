@@ -7,9 +7,9 @@
 
 #ifdef SINEW_SINGLE
 #define RESTS 1e-4 /* m */
-/* 0.25 of the force is not seen in single precision. It is no round-off, nor too few iterations (100, 400 and 2000 end
- * with the same 59.08 N): sweeps and projections after them have a fixed point in which free vertices are not at rest,
- * and bottom vertices lie up to AT_SURFACE of the offset above the surface, which is 20 times as much as in double. */
+/* 0.25 of the force is not seen in single precision. It is no round-off, nor too few iterations (100 and 400 end with
+ * the same 59.08 N): sweeps and projections after them have a fixed point in which free vertices are not at rest, and
+ * bottom vertices lie up to AT_SURFACE of the offset above the surface, which is 20 times as much as in double. */
 #define BEARS 0.4
 #else
 #define RESTS 2e-5

@@ -191,7 +191,8 @@ typedef struct sinew_energy_ops {
                             elements. `jacobian` gives each element's share of C and of its gradient; systems make one
                             row of the sum. value, gradient and linearise are those of pull C / alpha: with pull = C
                             they give psi's gradient, and its Hessian but for grad C grad C^T / alpha
-                            (objective/whole_rows.h).      `constrain` is NULL: sweeps project the row at once (solve/sweep_row.c)
+                            (objective/whole_rows.h).      `constrain` is NULL: sweeps project the row at once
+                            (solve/sweep_row.c)
                           */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 

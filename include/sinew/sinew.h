@@ -391,11 +391,12 @@ typedef struct sinew_energy_def {
     bool transient; /* true: its elements come and go, as often as every step, at a cost in proportion to their number;
                        they are in no factor, so that many of them that stay cost pd, qn and admm more than fixed ones.
                        Default true for energies over pairs, false for others */
-    /* How constraint solvers take the energy; other energies of the world may be taken otherwise. */
-    bool hard;          /* xpbd, xpbd-qs: no compliance, as pbd takes every energy; admm: its set is projected on; sap,
-                           primal-dual,          kkt, scd, dae: rows that are met as one system (docs/constraints.md), objective and
-                           residual are then of          the other energies; others refuse. In xpbd, pbd and admm residual and objective
-                           stay those of the          energy with its parameters. Gaps are unknown (hard.h) */
+    /* How constraint solvers take the energy; other energies of the world may be taken otherwise.
+     * Hard: xpbd and xpbd-qs give it no compliance, as pbd does with every energy; admm projects on its set; sap,
+     * primal-dual, kkt, scd and dae meet its rows as one system (docs/constraints.md), and objective and residual are
+     * then of the other energies; others refuse. In xpbd, pbd and admm residual and objective stay those of the energy
+     * with its parameters. Gaps are unknown (hard.h). */
+    bool hard;
     sinew_real damping; /* s, >= 0: Rayleigh's part in proportion to stiffness; motions of frequency omega (1/s) are
                            damped by damping omega / 2 of critical, rigid ones not at all (docs/loads.md). Not
                            for loads, nor quasistatic. Default 0 */

@@ -25,8 +25,8 @@
 #define SINEW_JOINT_H
 
 #include "energy/constrain.h"
+#include "energy/curvature.h"
 #include "energy/dense_element.h"
-#include "math/jacobi.h"
 
 enum {
     JOINT_POINTS = 8,
@@ -237,7 +237,7 @@ KERNEL_INLINE lane joint_row(const joint_now *s, const sinew_real *data, int i, 
         g[k] = lane_set(0);
     for (int m = 0; m < PRODUCT_COUNT; m++) {
         const int u = joint_product[m][0], w = joint_product[m][1];
-        C += a[m] * jacobi_dot(s->vector[u], s->vector[w]);
+        C += a[m] * dot3(s->vector[u], s->vector[w]);
         for (int k = 0; g && k < JOINT_SIZE; k++)
             g[k] += a[m] * (s->weight[u][k / 3] * s->vector[w][k % 3] + s->weight[w][k / 3] * s->vector[u][k % 3]);
     }
@@ -255,7 +255,7 @@ KERNEL_INLINE lane joint_acts(lane C)
 KERNEL_INLINE lane joint_first(const lane *x, const sinew_real *data, lane *g)
 {
     joint_now s;
-    lane psi = lane_set(0), slope[JOINT_SIZE], a[PRODUCT_COUNT];
+    lane psi = lane_set(0), slope[JOINT_SIZE] = {0}, a[PRODUCT_COUNT];
     joint_look(x, data, &s);
     for (int k = 0; g && k < JOINT_SIZE; k++)
         g[k] = lane_set(0);
@@ -368,29 +368,38 @@ static void joint_jacobian(const sinew_jacobian_kernel *kernel)
     several_jacobian(kernel, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_ROWS, joint_counts);
 }
 
+/* B, row-major, += lambda times the block of vertices p and q of row i's second derivatives; of half its square where
+ * `whole`. */
+KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool whole, lane lambda, int p, int q,
+                               lane B[9])
+{
+    lane a[PRODUCT_COUNT], slope[JOINT_SIZE];
+    const lane C = joint_row(s, data, i, a, slope);
+    const lane_mask off = JOINT_ONE_SIDED && whole ? lane_le(lane_set(0), C) : lane_lt(C, C);
+    const lane factor = lane_select(off, lane_set(0), lambda), bend = joint_bend(s, a, p, q);
+    for (int k = 0; k < 9; k++) {
+        const lane square = whole ? slope[3 * p + k / 3] * slope[3 * q + k % 3] : lane_set(0);
+        B[k] += factor * (square + (k % 4 == 0 ? (whole ? C * bend : bend) : lane_set(0)));
+    }
+}
+
 static void joint_curvature(const sinew_jacobian_kernel *kernel)
 {
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, JOINT_DATA_COUNT);
-        const lane_mask real = lane_lt(lane_set(0), lane_load(data));
-        lane x[JOINT_SIZE], a[PRODUCT_COUNT], sum[PRODUCT_COUNT] = {lane_set(0)};
+        sinew_real *blocks = curvature_blocks(kernel, group, JOINT_POINTS);
+        lane x[JOINT_SIZE];
         joint_now s;
         dense_gather(kernel->x, group_vertex(&kernel->groups, group, JOINT_POINTS), JOINT_POINTS, x);
         joint_look(x, data, &s);
-        for (int i = 0; i < JOINT_ROWS; i++) {
-            const lane lambda = lane_load(kernel->lambda + ((size_t)group * JOINT_ROWS + (size_t)i) * LANES);
-            joint_row_of(data, i, a);
-            for (int m = 0; m < PRODUCT_COUNT; m++)
-                sum[m] = (i == 0 ? lane_set(0) : sum[m]) + lane_select(real, lambda, lane_set(0)) * a[m];
-        }
         for (int p = 0; p < JOINT_POINTS; p++)
             for (int q = 0; q <= p; q++) {
-                const lane bend = joint_bend(&s, sum, p, q);
-                sinew_real *block =
-                    kernel->blocks +
-                    ((size_t)group * (JOINT_POINTS * (JOINT_POINTS + 1) / 2) + (size_t)block_index(p, q)) * 9 * LANES;
-                for (int k = 0; k < 9; k++)
-                    lane_store(block + k * LANES, k % 4 == 0 ? bend : lane_set(0));
+                lane B[9] = {0};
+                for (int i = 0; i < JOINT_ROWS; i++)
+                    joint_curve(&s, data, i, whole, curvature_factor(kernel, group, i, JOINT_ROWS, lane_load(data)), p,
+                                q, B);
+                store_lanes(blocks + block_index(p, q) * 9 * LANES, 9, B);
             }
     }
 }

@@ -166,7 +166,10 @@ static void test_every_solver_goes_on(void **state)
         char words[256];
         remove_files("straight");
         remove_files("in_parts");
-        const char *rest = info->static_only ? "--set quasistatic=true --iterations 5" : "--iterations 5";
+        /* Explicit integrators explode on the scene's own springs. */
+        const char *rest = info->static_only     ? "--set quasistatic=true --iterations 5"
+                           : info->explicit_step ? "--set bodies.0.energies.0.stiffness=10"
+                                                 : "--iterations 5";
         for (int frames = 3; frames <= 6; frames += 3) {
             snprintf(words, sizeof words,
                      "run swinging_rope --threads 1 --solver %s %s --frames %d --format csv --out %s", info->name, rest,

@@ -191,7 +191,9 @@ static void worlds_tear(void **state)
     for (int kind = 0; kind < 2 * SINEW_SOLVER_COUNT; kind++) {
         const bool split = kind % 2 == 0;
         const sinew_solver_kind solver = (sinew_solver_kind)(kind / 2);
-        if (!sinew_solver_accepts(solver, SINEW_ENERGY_SPRING, NULL, 0) || solver == SINEW_SOLVER_XPBD_QS)
+        /* Explicit integrators explode on these springs. */
+        if (!sinew_solver_accepts(solver, SINEW_ENERGY_SPRING, NULL, 0) || solver == SINEW_SOLVER_XPBD_QS ||
+            sinew_get_solver_info(solver)->explicit_step)
             continue;
         tearing_world t = make_tearing(mesh, solver, split, 3);
         const double mass = total_mass(&t);

@@ -320,6 +320,9 @@ static void test_every_solver(void **state)
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         setup s = {.mesh = mesh, .solver = (sinew_solver_kind)kind, .krylov = kind == SINEW_SOLVER_NEWTON};
+        /* One system of rows stands for all: they share what threads do, and factorise for long on one. */
+        if (sinew_solver_parameter(s.solver, "rows") >= 0 && kind != SINEW_SOLVER_SAP)
+            continue;
         if (!info->static_only)
             check_variants(s);
         s.quasistatic = true;

@@ -94,11 +94,13 @@ static void test_every_solver(void **state)
 {
     (void)state;
     sinew_mesh *mesh = long_beam_mesh();
-    /* Systems of rows have a test of their own: that of all tets of a solid takes long to factorise. */
+    /* Systems of rows have a test of their own (test_systems.c): here, where they take long to factorise, one stands
+     * for all, without a row a tet. */
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         const bool rows = sinew_solver_parameter((sinew_solver_kind)kind, "rows") >= 0;
-        check_thread_counts(
-            (setup){.solver = (sinew_solver_kind)kind, .parameter = rows ? "rows" : NULL, .value = 1, .mesh = mesh});
+        if (!rows || kind == SINEW_SOLVER_SAP)
+            check_thread_counts((setup){
+                .solver = (sinew_solver_kind)kind, .parameter = rows ? "rows" : NULL, .value = 1, .mesh = mesh});
     }
     static const int linear[] = {1, 2, 4}; /* cg, bicgstab, gs; direct is the default, lu has no threads */
     for (size_t i = 0; i < sizeof linear / sizeof linear[0]; i++)

@@ -196,6 +196,13 @@ KERNEL_INLINE void curves_split(const lane F[9], const lane lambda[CONSTRAINT_CO
     memcpy(s->P, F, sizeof s->P);
 }
 
+/* C = J - 1 alone. */
+KERNEL_INLINE void curves_volume(const lane F[9], lane lambda, tet_second *s)
+{
+    s->volume = lambda;
+    memcpy(s->P, F, sizeof s->P);
+}
+
 /* psi = |F|^2/2 + (r (J - 1) - 1) (J - 1) - ..., and its root: (d2psi - P P^T / C^2) / C */
 KERNEL_INLINE void curves_joined(const lane F[9], const sinew_real *material, bool whole, lane shift, lane lambda,
                                  tet_second *s)
@@ -213,7 +220,7 @@ KERNEL_INLINE void curves_joined(const lane F[9], const sinew_real *material, bo
 static void neo_hookean_curvature(const sinew_jacobian_kernel *kernel)
 {
     const bool split = kernel->form == SINEW_FORM_SPLIT || kernel->form == SINEW_FORM_INCOMPRESSIBLE;
-    const bool shifted = kernel->form == SINEW_FORM_COMBINED && !kernel->hard;
+    const bool combined = kernel->form == SINEW_FORM_COMBINED;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT),
                          *material = data + TET_MATERIAL * LANES;
@@ -225,9 +232,11 @@ static void neo_hookean_curvature(const sinew_jacobian_kernel *kernel)
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         if (split)
             curves_split(F, lambda, &s);
+        else if (combined && kernel->hard)
+            curves_volume(F, lambda[0], &s);
         else
-            curves_joined(F, material, kernel->form == SINEW_FORM_ENERGY, shifted ? neo_hookean_offset(material) : zero,
-                          lambda[0], &s);
+            curves_joined(F, material, kernel->form == SINEW_FORM_ENERGY,
+                          combined ? neo_hookean_offset(material) : zero, lambda[0], &s);
         tet_curvature_write(kernel, group, F, lower, &s);
     }
 }

@@ -144,6 +144,9 @@ static bool smooth_at(const sinew_energy_ops *ops, const state *s, int form)
     const bool stretched = fabs(s->sigma[0] - 1) + fabs(s->sigma[1] - 1) + fabs(s->sigma[2] - 1) > 0.2 || s->noise > 0;
     const bool rooted = ops->info.stencil == SINEW_STENCIL_TET && form != SINEW_FORM_SPLIT;
     const bool distance = ops->info.stencil == SINEW_STENCIL_VERTEX || ops->info.stencil == SINEW_STENCIL_PAIR;
+    /* Half the square of a one-sided row has a kink in its slope where it begins to act. */
+    if (ops->inequalities && form == SINEW_FORM_ENERGY)
+        return false;
     return stretched || !(rooted || distance);
 }
 

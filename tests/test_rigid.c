@@ -246,6 +246,133 @@ static void a_spinning_plate_flips_at_its_time(void **unused)
     sinew_mesh_destroy(plate);
 }
 
+/* ---- An arm on a hinge --------------------------------------------------------------------------- */
+
+/* An arm of 1 m by 0.1 m by 0.1 m, hinged about z at one end to a post that stands still. */
+typedef struct hinged {
+    sinew_world *world;
+    sinew_body arm;
+    int32_t frames[8];
+} hinged;
+
+static sinew_energy add_row(hinged *w, sinew_energy_kind kind, const char *const *names, const double *values,
+                            int count)
+{
+    sinew_error error;
+    sinew_energy_def def = sinew_default_energy_def(kind);
+    def.body.index = -1;
+    def.element_count = 1;
+    def.elements = w->frames;
+    def.hard = true;
+    for (int i = 0; i < count; i++)
+        def.parameters[sinew_energy_parameter(kind, names[i])] = (sinew_real)values[i];
+    const sinew_energy energy = sinew_world_add_energy(w->world, &def, &error);
+    if (energy.index < 0)
+        fail_msg("%s", error.text);
+    return energy;
+}
+
+static hinged make_hinged(double h, double gravity)
+{
+    hinged w = {.world = make_rigid_world(h, "primal-dual", gravity)};
+    const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, aside[3] = {0.5, 0, 0};
+    sinew_mesh *post = make_beam(1, 1, 1, 0.1, 1, 0.1), *middle = make_beam(2, 1, 1, 1, 0.1, 0.1);
+    sinew_mesh *arm = make_moved(middle, one, aside);
+    const sinew_body still = add_rigid(w.world, post, 1000);
+    const int32_t all[4] = {0, 1, 2, 3};
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = still;
+    pin.vertices = all;
+    pin.vertex_count = 4;
+    assert_true(sinew_world_add_pins(w.world, &pin, NULL).index >= 0);
+    w.arm = add_rigid(w.world, arm, 1000);
+    for (int a = 0; a < 4; a++) {
+        w.frames[a] = sinew_body_first_particle(w.world, still) + a;
+        w.frames[4 + a] = sinew_body_first_particle(w.world, w.arm) + a;
+    }
+    static const char *const type[1] = {"type"};
+    add_row(&w, SINEW_ENERGY_JOINT, type, (const double[1]){2}, 1);
+    sinew_mesh_destroy(post);
+    sinew_mesh_destroy(middle);
+    sinew_mesh_destroy(arm);
+    return w;
+}
+
+/* rad: how far the arm has turned about z. */
+static double angle_of(const hinged *w)
+{
+    sinew_real q[12];
+    double centre[2] = {0, 0};
+    sinew_world_get_positions(w->world, w->frames[4], 4, q);
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 2; i++)
+            centre[i] += (double)q[3 * a + i] / 4;
+    return atan2(centre[1], centre[0]);
+}
+
+/* The same by Runge and Kutta's method: theta'' = -m g d cos(theta) / J about the hinge. */
+static double pendulum_after(double seconds, double gravity)
+{
+    const double inertia = (1 + 0.01) / 12 + 0.25, pull = gravity * 0.5 / inertia, h = 1e-5;
+    double theta = 0, omega = 0;
+    for (double t = 0; t < seconds - h / 2; t += h) {
+        const double k1 = -pull * cos(theta), k2 = -pull * cos(theta + h / 2 * omega);
+        const double k3 = -pull * cos(theta + h / 2 * (omega + h / 2 * k1));
+        const double k4 = -pull * cos(theta + h * (omega + h / 2 * k2));
+        theta += h * omega + h * h / 6 * (k1 + k2 + k3);
+        omega += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+    return theta;
+}
+
+static void an_arm_falls_as_a_pendulum(void **unused)
+{
+    (void)unused;
+    const double wanted = pendulum_after(0.4, 9.81);
+    double off[2];
+    for (int k = 0; k < 2; k++) {
+        const double h = k ? 0.002 : 0.004;
+        hinged w = make_hinged(h, 9.81);
+        for (int i = 0; i < (int)lround(0.4 / h); i++)
+            sinew_world_step(w.world, NULL);
+        off[k] = angle_of(&w) - wanted;
+        sinew_world_destroy(w.world);
+    }
+    printf("    after 0.4 s %.4f rad; off by %.2e at h = 4 ms, %.2e at 2 ms\n", wanted, off[0], off[1]);
+    assert_true(fabs(off[1]) < 0.01);
+    if (sizeof(sinew_real) == 8) /* else round-off is as large */
+        assert_true(fabs(off[1]) < 0.6 * fabs(off[0]));
+}
+
+static void an_arm_rests_at_its_limit(void **unused)
+{
+    (void)unused;
+    static const char *const names[2] = {"low", "high"};
+    hinged w = make_hinged(0.01, 9.81);
+    add_row(&w, SINEW_ENERGY_JOINT_LIMIT, names, (const double[2]){-0.7, 0.7}, 2);
+    double lowest = 0;
+    for (int i = 0; i < 100; i++) {
+        sinew_world_step(w.world, NULL);
+        lowest = fmin(lowest, angle_of(&w));
+    }
+    printf("    limit -0.7 rad: lowest %.9f, at the end %.9f\n", lowest, angle_of(&w));
+    assert_true(fabs(lowest + 0.7) <= HELD && fabs(angle_of(&w) + 0.7) <= HELD);
+    sinew_world_destroy(w.world);
+}
+
+static void a_motor_turns_an_arm(void **unused)
+{
+    (void)unused;
+    static const char *const names[1] = {"speed"};
+    hinged w = make_hinged(0.01, 9.81);
+    add_row(&w, SINEW_ENERGY_MOTOR, names, (const double[1]){0.5}, 1);
+    for (int i = 0; i < 100; i++)
+        sinew_world_step(w.world, NULL);
+    printf("    a motor of 0.5 rad/s after 1 s: %.9f rad\n", angle_of(&w));
+    assert_true(fabs(angle_of(&w) - 0.5) <= HELD);
+    sinew_world_destroy(w.world);
+}
+
 /* ---- Refusals ----------------------------------------------------------------------------------- */
 
 static void what_cannot_be_rigid_is_refused(void **unused)
@@ -282,9 +409,9 @@ static void what_cannot_be_rigid_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_has_the_inertia_of_the_textbook),
-        cmocka_unit_test(four_masses_stand_for_the_body),
-        cmocka_unit_test(a_spinning_plate_flips_at_its_time),
+        cmocka_unit_test(box_has_the_inertia_of_the_textbook), cmocka_unit_test(four_masses_stand_for_the_body),
+        cmocka_unit_test(a_spinning_plate_flips_at_its_time),  cmocka_unit_test(an_arm_falls_as_a_pendulum),
+        cmocka_unit_test(an_arm_rests_at_its_limit),           cmocka_unit_test(a_motor_turns_an_arm),
         cmocka_unit_test(what_cannot_be_rigid_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

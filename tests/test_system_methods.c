@@ -45,14 +45,14 @@ static bool step_of(spring_system *s, sinew_solver_kind kind, double h, double *
     if (bits & SINEW_STEP_CONSTRAINTS)
         print_message("%s at h = %g s: violation %g m after %d iterations\n", sinew_get_solver_info(kind)->name, h,
                       result.violation, result.iterations);
+    /* Rows that depend on each other only where they hold are met to 1e-9. */
+    const bool met = !(bits & SINEW_STEP_CONSTRAINTS);
+    assert_true(!met || result.violation <= (result.constraints[0] ? fmax(MET, 2e-9) : MET));
     sinew_real *at = positions_of(world);
     for (int i = 0; i < 3 * s->vertex_count; i++)
         q[i] = (double)at[i];
     free(at);
     sinew_world_destroy(world);
-    /* Rows that depend on each other only where they hold are met to 1e-9. */
-    const bool met = !(bits & SINEW_STEP_CONSTRAINTS);
-    assert_true(!met || result.violation <= (result.constraints[0] ? fmax(MET, 2e-9) : MET));
     return met;
 }
 

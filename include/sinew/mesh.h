@@ -263,7 +263,7 @@ SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
 
 /* ---- Rigid shapes -------------------------------------------------------------------------- */
 
-/* What a mesh encloses, tets or a closed surface, filled evenly. */
+/* Moments of the volume that tets or a closed surface enclose, filled evenly. */
 typedef struct sinew_inertia {
     double volume;    /* m3 */
     double centre[3]; /* m */

@@ -611,7 +611,7 @@ typedef struct sinew_step_result {
     int32_t gap_steps;                  /* of Newton's method, on a copy, that the gap took */
     int32_t gap_linear_iterations;      /* of conjugate gradients in them; 0 in small worlds, which factorise */
     int32_t linear_iterations; /* of inner linear solvers, summed; of pd, qn and admm: solves with the factor */
-    /* Of steps with hard constraints by a solver that meets them as a system; NaN otherwise. Objective, residual and
+    /* How hard constraints are met, by a solver that takes them as a system; NaN otherwise. Objective, residual and
      * stationarity are then of the energies that are not hard, and constraints pull with J^T lambda. */
     double violation;        /* largest |C| of hard constraints, in the unit of C (m for lengths) */
     double stationarity;     /* N: |grad g - J^T lambda|, which is the residual */

@@ -91,10 +91,10 @@ typedef struct sinew_nearness {
     double part;      /* the same over the thickness of the pair: half of both */
 } sinew_nearness;
 
-/* Of all pairs, whoever owns them: a neighbour that is nearer may be one from which less is asked, as of features that
- * are near each other at rest. moved NULL: distances are as listed; else pairs were listed at `begun`, and are looked
- * at again at `moved` where that may matter, both [vertex_count][4] m. Planes and vertices inside of something are left
- * out. */
+/* The nearness of all pairs, whoever owns their contacts: a neighbour that is nearer may be one from which less is
+ * asked, as of features that are near each other at rest. moved NULL: distances are as listed; else pairs were listed
+ * at `begun`, and are looked at again at `moved` where that may matter, both [vertex_count][4] m. Planes and vertices
+ * inside of something are left out. */
 sinew_nearness sinew_touches_nearness(const sinew_features *features, const sinew_touch_pairs *pairs,
                                       const sinew_real *begun, const sinew_real *moved);
 /* The contacts among the pairs, in the order of keys, bearing nothing yet; false without memory. */

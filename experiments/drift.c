@@ -54,7 +54,7 @@ static const way ways[WAYS] = {
     [PENALTY] = {"penalty", SINEW_SOLVER_SYMPLECTIC_EULER, NULL, NULL, false, 1e4, 0},
 };
 
-/* What became of C = l - L, m. */
+/* How C = l - L, m, has moved. */
 typedef struct swing {
     double most;       /* largest |C| */
     double at[3];      /* |C| after a tenth, a half and all of the time */

@@ -51,7 +51,7 @@ static double left_at(const trial *t, int32_t row)
     return sqrt(t->rows[row].elastic / t->rows[0].elastic);
 }
 
-/* What a sweep leaves of the violation, on average over the last tenth of them. */
+/* The part of the violation that a sweep leaves, on average over the last tenth of the sweeps. */
 static double rate_of(const trial *t)
 {
     const int32_t last = t->row_count - 1, first = last - last / 10;

@@ -4,10 +4,10 @@
  * Euler integrators make of an oscillator, how penalty forces k/2 C^2 fail to hold a constraint and do not converge as
  * k grows (Rubin and Ungar 1957), and a rope whose springs are stiffened towards a constraint.
  *
- * Of one particle on a spring along its own line everything is known: with x = h omega a step multiplies the energy by
- * 1 + x^2 (explicit Euler) or 1 / (1 + x^2) (implicit), and symplectic Euler keeps v^2 + omega^2 q^2 - h omega^2 q v,
- * so that the energy of a start at rest stays within 1 / (1 + x/2) .. 1 / (1 - x/2) of itself while x < 2. What the
- * rope tends to is said by what holds its constraints.
+ * One particle on a spring that moves along its own line has a closed form: with x = h omega a step multiplies the
+ * energy by 1 + x^2 (explicit Euler) or 1 / (1 + x^2) (implicit), and symplectic Euler keeps v^2 + omega^2 q^2 - h
+ * omega^2 q v, so that the energy of a start at rest stays within 1 / (1 + x/2) .. 1 / (1 - x/2) of itself while x < 2.
+ * What the rope tends to is said by what holds its constraints.
  */
 #include <math.h>
 #include <stdio.h>
@@ -196,7 +196,7 @@ static bool run_limit(const setting *s, outcome *o)
 
 /* ---- Penalties at rest and in motion -------------------------------------------------------------- */
 
-/* What hangs on a penalty hangs too low by m g / k. */
+/* A mass that hangs on a penalty hangs too low by m g / k. */
 static bool run_sag(outcome *o)
 {
     static const double stiffness[] = {1e2, 1e3, 1e4, 1e5};
@@ -384,7 +384,7 @@ static bool swing_rope(sinew_solver_def solver, double k, bool hard, rope *r, ou
     return true;
 }
 
-/* What keeps constraints: one after the other, or as a system. */
+/* Solvers that keep constraints: one after the other, or as a system. */
 enum {
     HARD_XPBD,
     HARD_SAP,

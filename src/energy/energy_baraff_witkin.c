@@ -178,7 +178,7 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* What the second derivatives are made of: K of u and of v, the factor of the block [0 1; 1 0] that shear has between
+/* The parts of the second derivatives: K of u and of v, the factor of the block [0 1; 1 0] that shear has between
  * them, and the factor of the square of its gradient, which psi has. */
 typedef struct weave_second {
     lane K[2][6], mixed, square;

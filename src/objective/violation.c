@@ -19,7 +19,7 @@ bool sinew_objective_is_hard(const sinew_objective *o)
     return false;
 }
 
-/* Of one chunk, whose points are in x: the largest |C|, or, where elements are one constraint, the sum. */
+/* The largest |C| of one chunk, whose points are in x, or, where elements are one constraint, the sum of C. */
 static double task_violation(const sinew_task *task, const sinew_real *x)
 {
     const sinew_energy_ops *ops = task->batch->ops;

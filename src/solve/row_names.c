@@ -16,7 +16,7 @@
 
 #include "solve/row_solve.h"
 
-/* Of the largest part in the dependence, each row per its own length. */
+/* Rows whose part in a dependence is below this share of the largest, each per its own length, have none. */
 #define TAKES_PART (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
 /* Text that is cut where the note ends. */

@@ -82,6 +82,8 @@ static const experiment experiments[] = {
      "three Euler integrators, and springs in place of constraints", experiment_stiff_spring, false},
     {"dynamics/drift", "thesis 3.7.2, (3.20), (3.21); notes", "constraints on accelerations, velocities and positions",
      experiment_drift, false},
+    {"dynamics/geometric-stiffness", "slides, Tournier et al. 2015",
+     "a taut pendulum and a taut chain, with and without geometric stiffness", experiment_geometric, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},

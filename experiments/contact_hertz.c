@@ -351,7 +351,7 @@ static void force_figure(outcome *o, const ball *balls, int count)
 
 void experiment_hertz(const setting *s, outcome *o)
 {
-    static const int32_t full_cells[LADDER] = {3, 6, 9}, quick_cells[LADDER - 1] = {3, 5};
+    static const int32_t full_cells[LADDER] = {3, 6, 11}, quick_cells[LADDER - 1] = {3, 5};
     const int32_t *fine = s->quick ? quick_cells : full_cells;
     ball balls[LADDER];
     const int count = s->quick ? LADDER - 1 : LADDER;

@@ -72,9 +72,6 @@ static sinew_world *make_world(sinew_solver_kind kind, const char *linear)
     sinew_world_def def = sinew_default_world_def();
     def.thread_count = 2;
     def.solver = sinew_default_solver_def(kind);
-    const int32_t rows = sinew_solver_parameter(kind, "rows");
-    if (rows >= 0) /* a row a tet takes long to factorise: the energy stays an energy */
-        def.solver.parameters[rows] = 1;
     def.solver.iterations = 1;
     def.quasistatic = sinew_get_solver_info(kind)->static_only;
     if (linear) {

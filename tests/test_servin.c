@@ -23,6 +23,7 @@ static sinew_world *make_pendulum(double h, double k, bool hard, double relaxati
     def.gravity[1] = (sinew_real)-gravity;
     def.solver = sinew_default_solver_def(SINEW_SOLVER_KKT);
     sinew_solver_def_set_word(&def.solver, "stepper", "servin", &error);
+    sinew_solver_def_set_word(&def.solver, "rows", "all", &error);
     sinew_solver_def_set(&def.solver, "relaxation", relaxation, &error);
     must(&error);
     sinew_world *world = make_world(&def);

@@ -158,6 +158,7 @@ static void full_and_schur_agree(void **unused)
         for (int schur = 0; schur < 2; schur++) {
             sinew_energy hard;
             sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_KKT);
+            set_word(&def, "rows", "all");
             set_word(&def, "matrix", "mass");
             set_word(&def, "system", schur ? "schur" : "full");
             sinew_world *world = make_system(&s, &def, 1, &hard);

@@ -28,10 +28,12 @@ enum {
     SINEW_ROWS_HARD
 };
 
-/* Descriptor of `rows`. */
-#define SINEW_ROWS_PARAMETER(value)                                                                                    \
+/* Descriptor of `rows`. Only energies that the user calls hard are rows unless asked otherwise: what is soft has a
+ * Hessian, with which the minimum is the same and the matrix no larger than Newton's. With `all` the matrix has a row
+ * or more for every element beside the particles; a tet mesh has four to five times as many tets as vertices. */
+#define SINEW_ROWS_PARAMETER                                                                                           \
     {                                                                                                                  \
-        .name = "rows", .unit = "", .choices = "all|hard", .maximum = 1, .preset = (value),                            \
+        .name = "rows", .unit = "", .choices = "all|hard", .maximum = 1, .preset = SINEW_ROWS_HARD,                    \
         .meaning = "which energies become rows: all with a Jacobian, by their compliance, or only those kept hard"     \
     }
 

@@ -41,7 +41,7 @@ enum {
 };
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
-    [ROWS] = SINEW_ROWS_PARAMETER(SINEW_ROWS_ALL),
+    [ROWS] = SINEW_ROWS_PARAMETER,
     [MATRIX] = {.name = "matrix",
                 .unit = "",
                 .choices = "mass|stiffness",

@@ -35,7 +35,7 @@ enum {
     PARAMETER_COUNT
 };
 
-static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER(SINEW_ROWS_HARD)};
+static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER};
 
 /* Followed by the arrays that it points to. */
 typedef struct primal_dual {

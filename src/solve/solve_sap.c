@@ -26,7 +26,7 @@ enum {
     PARAMETER_COUNT
 };
 
-static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER(SINEW_ROWS_ALL)};
+static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER};
 
 typedef struct sap {
     double force; /* N: natural size of forces in this step */

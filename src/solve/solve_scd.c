@@ -25,7 +25,7 @@ enum {
 };
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
-    [ROWS] = SINEW_ROWS_PARAMETER(SINEW_ROWS_ALL),
+    [ROWS] = SINEW_ROWS_PARAMETER,
     [GEOMETRIC] = {.name = "geometric",
                    .unit = "",
                    .choices = "on|off",

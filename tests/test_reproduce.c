@@ -564,6 +564,7 @@ static void check_geometric(const json_t *s)
     assert_true(fabs(number(s, "without_1") / number(s, "without_1_theory") - 1) < 1e-3);
     assert_true(fabs(number(s, "with_100") / number(s, "with_100_theory") - 1) < 1e-3);
     assert_true(number(s, "without_100") > 1e5 && number(s, "sweep_off") < 0.01);
+    assert_true(number(s, "crooked_5") < 1e-6 && number(s, "crooked_4") < 1e-6);
 }
 
 /* Constraints hold, and the end is beside the exact one by the fourth order; a sweep with rows linearised anew is PBD.

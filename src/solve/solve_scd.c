@@ -9,7 +9,9 @@
  * The sum is the geometric stiffness: how the directions of constraint forces turn as particles move. Without it
  * (`geometric` = off) a rope under tension has nothing against moving across itself, and large steps blow up.
  *
- * The multipliers are part of the state: a world that loads a state goes on with the same bits.
+ * The multipliers are part of the state: a world that loads a state goes on with the same bits. Where all of them are
+ * zero, as in the first step, one more system without the sum finds them: else a rope that begins under tension and not
+ * quite straight would explode in that step.
  *
  * Known limits: under compression the geometric stiffness is negative; where the matrix is then not definite within the
  * constraints, a multiple of the identity is added and the step says indefinite. Inequalities as in kkt.
@@ -36,7 +38,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
 {
-    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], s->def.parameters[GEOMETRIC] == 0, 0, error);
+    const size_t start = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], s->def.parameters[GEOMETRIC] == 0, start, error);
 }
 
 /* lambda stays: it is the last step's. */
@@ -47,10 +50,18 @@ static void scd_begin(sinew_solve *s)
     r->redundant_count = 0;
 }
 
-static uint32_t scd_iterate(sinew_solve *s)
+static bool is_slack(const sinew_row_solve *r)
+{
+    for (int32_t i = 0; i < r->rows->row_count; i++)
+        if (r->lambda[i] != 0)
+            return false;
+    return true;
+}
+
+/* One system from s->q, with the geometric stiffness of the multipliers that are there where `curved`. */
+static uint32_t take_system(sinew_solve *s, bool curved)
 {
     sinew_row_solve *r = s->memory;
-    const bool curved = s->def.parameters[GEOMETRIC] == 0 && r->rows->row_count > 0;
     const sinew_saddle_fill fill = {
         .q = s->q, .hessian = true, .project = true, .curvature = curved, .active = r->active};
     if (curved)
@@ -61,6 +72,23 @@ static uint32_t scd_iterate(sinew_solve *s)
     sinew_row_predict_active(s);
     sinew_row_gather_rows(r);
     return sinew_row_step(s, &fill);
+}
+
+static uint32_t scd_iterate(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const bool curved = s->def.parameters[GEOMETRIC] == 0 && r->rows->row_count > 0;
+    if (!curved || !is_slack(r))
+        return take_system(s, curved);
+    /* No multipliers yet: a system without geometric stiffness finds them, and its motion is thrown away. */
+    const size_t size = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    memcpy(r->own, s->q, size);
+    const uint32_t bits = take_system(s, false);
+    if (bits || is_slack(r))
+        return bits;
+    memcpy(s->q, r->own, size);
+    s->done = false;
+    return take_system(s, true);
 }
 
 static size_t scd_state_size(const sinew_solve *s)

@@ -150,6 +150,9 @@ void experiment_hertz(const setting *s, outcome *o);
 
 void experiment_stiff_spring(const setting *s, outcome *o);
 void experiment_drift(const setting *s, outcome *o);
+void experiment_geometric(const setting *s, outcome *o);
+void experiment_sap(const setting *s, outcome *o);
+void experiment_table(const setting *s, outcome *o);
 
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);

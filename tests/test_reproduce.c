@@ -383,7 +383,7 @@ static void check_pd_choices(const json_t *s)
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
 #define ALL_NAMES                                                                                                      \
     "thesis pbng pd/volume pd/press pd/examples pd/choices contact dynamics/stiff-spring dynamics/drift "              \
-    "dynamics/jacobi"
+    "dynamics/jacobi dynamics/sap dynamics/table dynamics/geometric-stiffness"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -557,11 +557,38 @@ static void check_jacobi(const json_t *s)
     assert_true(number(s, "asymmetry_jacobi") < 1e-12 && number(s, "asymmetry_mesh") > 1e-4);
 }
 
+/* Rates are theory's, and it never grows with geometric stiffness; one system a step. */
+static void check_geometric(const json_t *s)
+{
+    assert_true(number(s, "worst_1") < 1 && number(s, "worst_100") < 1 && number(s, "systems_a_step") == 1);
+    assert_true(fabs(number(s, "without_1") / number(s, "without_1_theory") - 1) < 1e-3);
+    assert_true(fabs(number(s, "with_100") / number(s, "with_100_theory") - 1) < 1e-3);
+    assert_true(number(s, "without_100") > 1e5 && number(s, "sweep_off") < 0.01);
+}
+
+/* Constraints hold, and the end is beside the exact one by the fourth order; a sweep with rows linearised anew is PBD.
+ */
+static void check_sap(const json_t *s)
+{
+    assert_true(fabs(number(s, "order_sap") - 4) < 0.3 && number(s, "far_1_0") > 1e-6);
+    assert_true(number(s, "sweep_anew") < 1e-12 && fabs(number(s, "sweep_frozen_order") - 2) < 0.2);
+    assert_true(fabs(number(s, "compliant_0_7") / number(s, "far_1_0") - 1) < 0.01);
+}
+
+static void check_table(const json_t *s)
+{
+    assert_true(number(s, "iterations_scd") == 1 && number(s, "iterations_sap") <= 5);
+    assert_true(number(s, "iterations_pbd") > 20 && number(s, "iterations_xpbd") > 20);
+}
+
 static void check_dynamics(void)
 {
     static const experiment all[] = {{"dynamics/stiff-spring", "energy.svg", check_stiff_spring},
                                      {"dynamics/drift", "drift.svg", check_drift},
-                                     {"dynamics/jacobi", "violation.svg", check_jacobi}};
+                                     {"dynamics/sap", "drift.svg", check_sap},
+                                     {"dynamics/table", "distance.svg", check_table},
+                                     {"dynamics/jacobi", "violation.svg", check_jacobi},
+                                     {"dynamics/geometric-stiffness", "growth.svg", check_geometric}};
     check_each(all, sizeof all / sizeof all[0]);
 }
 

@@ -36,7 +36,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
 {
-    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], s->def.parameters[GEOMETRIC] == 0, 0, error);
+    const uint32_t kind = s->def.parameters[GEOMETRIC] == 0 ? SINEW_SADDLE_CURVED : 0;
+    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, 0, error);
 }
 
 /* lambda stays: it is the last step's. */

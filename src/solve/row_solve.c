@@ -119,7 +119,7 @@ sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, s
     r->size = box_diagonal(o);
     r->rows = sinew_constraints_create(o, is_row, &which, kind & SINEW_SADDLE_CURVED, error);
     if (r->rows)
-        sinew_constraints_evaluate(r->rows, s->q); /* the rest shape: tells which rows are compliant enough */
+        sinew_constraints_evaluate(r->rows, s->q); /* the rest shape: the system asks which rows are compliant */
     r->saddle = r->rows ? sinew_saddle_create(&r->rest, r->rows, kind, error) : NULL;
     if (!r->saddle)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;

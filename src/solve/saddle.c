@@ -12,7 +12,7 @@
 
 #define REDUNDANT   1e-11 /* pivots of hard rows, scaled, that are none */
 #define LIFTED      1e-9  /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
-#define REFINEMENTS 4
+#define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
 
@@ -395,6 +395,21 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
     measure_diagonal(s);
 }
 
+/* scale of rows = J diag(A)^-1 J^T + alpha, where that of particles is known. */
+static void measure_rows(sinew_saddle *s)
+{
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        s->scale[s->row_place[r]] = fabs(s->values[s->column[s->row_place[r] + 1] - 1]);
+    for (int32_t k = 0; k < s->count; k++)
+        for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
+            const int32_t i = s->row[at];
+            if (s->is_row[i] == s->is_row[k])
+                continue;
+            const int32_t row = s->is_row[k] ? k : i, particle = s->is_row[k] ? i : k;
+            s->scale[row] += pow(s->values[at] * s->scale[particle], 2);
+        }
+}
+
 /* scale of particles = |A_ii|^-1/2, of rows (J diag(A)^-1 J^T + alpha)^-1/2; a hard row has a floor, an early one a
  * lift. */
 static void find_scales(sinew_saddle *s, double shift)
@@ -406,17 +421,12 @@ static void find_scales(sinew_saddle *s, double shift)
             const double size = fabs(s->values[s->column[k + 1] - 1] + shift * s->mean);
             s->scale[k] = size > 1e-10 * s->mean ? 1 / sqrt(size) : 1 / sqrt(s->mean > 0 ? s->mean : 1);
         }
+    measure_rows(s);
     for (int32_t r = 0; r < s->rows->row_count; r++) {
         const int32_t k = s->row_place[r];
         const double alpha = -s->values[s->column[k + 1] - 1];
-        double size = fabs(alpha);
-        for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++)
-            if (!s->is_row[s->row[at]])
-                size += pow(s->values[at] * s->scale[s->row[at]], 2);
-        s->scale[k] = size > 0 ? 1 / sqrt(size) : 1;
-        s->floors[k] = alpha == 0 ? REDUNDANT : 0;
-        if (s->early[r])
-            s->floors[k] = -LIFTED;
+        s->scale[k] = s->scale[k] > 0 ? 1 / sqrt(s->scale[k]) : 1;
+        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? REDUNDANT : 0;
     }
 }
 

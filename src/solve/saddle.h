@@ -64,8 +64,8 @@ typedef struct sinew_saddle_fill {
     const uint8_t *active; /* [row_count] 0: the row is switched off; NULL: all are on */
 } sinew_saddle_fill;
 
-/* kind: SINEW_SADDLE_ bits. Allocates; NULL on failure. J and alpha as the rows have them tell which rows are compliant
- * enough to come early. */
+/* kind: SINEW_SADDLE_ bits. Allocates; NULL on failure. The rows have been evaluated once: which of them
+ * are compliant matters. */
 sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, uint32_t kind,
                                   sinew_error *error);
 void sinew_saddle_destroy(sinew_saddle *saddle); /* NULL is fine */

@@ -277,21 +277,13 @@ sinew_status sinew_saddle_order_rows(sinew_saddle *s, sinew_error *error)
 
 /* ---- Early rows ------------------------------------------------------------------------------ */
 
-/* Whether alpha is large enough beside J M^-1 J^T h^2, which is at least J A^-1 J^T, in all rows of an element. */
-static bool is_early(const sinew_saddle *s, const sinew_row_set *set, int32_t e)
+/* Whether all rows of an element have a compliance. */
+static bool is_compliant(const sinew_saddle *s, const sinew_row_set *set, int32_t e)
 {
-    const sinew_objective *o = s->rest;
-    const int32_t *particles = sinew_row_particles(s->rows, set, e);
-    for (int32_t i = 0; i < set->constraint_count; i++) {
-        const double *J = sinew_row_jacobian(s->rows, set, e, i), alpha = sinew_row_compliance(s->rows, set, e, i, i);
-        double size = 0;
-        for (int32_t k = 0; k < 3 * set->vertex_count; k++)
-            if (particles[k / 3] >= 0)
-                size += J[k] * J[k] * o->h * o->h / (double)o->mass[particles[k / 3]];
-        if (!(alpha > SINEW_EARLY_SHARE * size))
-            return false;
-    }
-    return true;
+    bool compliant = !set->hard && !set->whole;
+    for (int32_t i = 0; i < set->constraint_count; i++)
+        compliant &= sinew_row_compliance(s->rows, set, e, i, i) > 0;
+    return compliant;
 }
 
 void sinew_saddle_choose_early(sinew_saddle *s)
@@ -299,7 +291,7 @@ void sinew_saddle_choose_early(sinew_saddle *s)
     for (int32_t t = 0; t < s->rows->set_count; t++) {
         const sinew_row_set *set = &s->rows->sets[t];
         for (int32_t e = 0; e < set->element_count; e++) {
-            const bool early = !set->hard && !set->whole && is_early(s, set, e);
+            const bool early = is_compliant(s, set, e);
             for (int32_t i = 0; i < set->constraint_count; i++)
                 s->early[sinew_row_of(set, e, i)] = early;
         }

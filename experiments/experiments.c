@@ -88,6 +88,8 @@ static const experiment experiments[] = {
      "step and project beside the exact step, and PBD", experiment_sap, false},
     {"dynamics/table", "slides, conclusion", "iterations and costs of SAP, PBD, stable constrained dynamics and XPBD",
      experiment_table, false},
+    {"dynamics/trampoline", "slides, Tournier et al. 2015 fig 1",
+     "an inextensible sheet, springs that only pull and rigid blocks in one world", experiment_trampoline, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},

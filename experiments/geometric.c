@@ -10,8 +10,8 @@
  *               is symplectic Euler, bounded for x < 2, and beyond it grows by x^2/2 - 1 + ((x^2/2 - 1)^2 - 1)^1/2
  *     with      v' = v - h omega^2 y',  y' = y + h v'     implicit Euler: falls by (1 + x^2)^-1/2, whatever x is
  *
- * So the fastest mode decides without, the slowest with. Multipliers of the last step must be known: the chain takes
- * one step before it is knocked.
+ * So the fastest mode decides without, the slowest with. Multipliers of the last step must be known: chains take one
+ * step before they are knocked. A chain that begins crooked has none yet, and scd solves one more system to find them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,8 @@ typedef struct taut {
     int32_t links;
     double ratio; /* pull over the weight of all that hangs */
     bool geometric;
-    double knock; /* m/s */
+    double knock;   /* m/s */
+    double crooked; /* m: how far every second particle begins beside the line */
     int32_t steps;
     double slowest, fastest;  /* 1/s: of the modes */
     double theory, measured;  /* factor of the amplitude a step */
@@ -133,7 +134,19 @@ static void knock(const taut *t, sinew_world *world, int shape)
     sinew_world_set_velocities(world, 0, t->links + 1, v);
 }
 
-/* Straight and pulled, after the one step in which its multipliers are found. */
+/* Every second particle beside the line, rods as long as they are. */
+static void make_crooked(const taut *t, sinew_world *world)
+{
+    const double rod = 1.0 / t->links;
+    sinew_real q[3 * (LINKS + 1)] = {0};
+    for (int32_t i = 1; i <= t->links; i++) {
+        q[3 * i] = (sinew_real)(i % 2 ? t->crooked : 0);
+        q[3 * i + 1] = (sinew_real)(-i * sqrt(rod * rod - t->crooked * t->crooked));
+    }
+    sinew_world_set_positions(world, 0, t->links + 1, q);
+}
+
+/* Pulled; a straight one has made the step in which its multipliers are found. */
 static sinew_world *make_taut(const taut *t, sinew_error *error)
 {
     chain_def def = chain_default();
@@ -152,7 +165,10 @@ static sinew_world *make_taut(const taut *t, sinew_error *error)
     const sinew_real pull[3] = {0, (sinew_real)(-t->ratio * weight_of(t, 1)), 0};
     if (world) {
         sinew_world_set_forces(world, t->links, 1, pull);
-        sinew_world_step(world, NULL);
+        if (t->crooked > 0)
+            make_crooked(t, world);
+        else
+            sinew_world_step(world, NULL);
     }
     return world;
 }
@@ -295,6 +311,34 @@ static bool draw_energy(outcome *o)
     return true;
 }
 
+/* Chains that are not straight when the world begins, and have no multipliers then. */
+static bool claim_start(outcome *o)
+{
+    taut of[3];
+    for (int k = 0; k < 3; k++) {
+        of[k] = (taut){.links = LINKS, .ratio = RATIO, .geometric = true, .steps = 20, .crooked = pow(10, -k - 3)};
+        if (!taut_run(&of[k], HIGHEST, o))
+            return false;
+    }
+    claim *c =
+        outcome_claim(o, "the first step, which knows no multipliers: a chain begins crooked by 1e-5, 1e-4, 1e-3 m",
+                      "calm (one more system in that step finds them)");
+    claim_measured(
+        c, "%.1e, %.1e, %.1e J at first, at most %.1e, %.1e, %.1e J, after 20 steps %.1e, %.1e, %.1e J; %lld systems",
+        of[2].first, of[1].first, of[0].first, of[2].most, of[1].most, of[0].most, of[2].last, of[1].last, of[0].last,
+        (long long)of[2].systems);
+    const bool calm[2] = {of[2].most < of[2].first && of[1].last < of[1].first, of[0].last < of[0].first};
+    claim_holds(c,
+                calm[0] && calm[1] ? HOLDS_YES
+                : calm[0]          ? HOLDS_PARTLY
+                                   : HOLDS_NO,
+                "rods that begin with slopes of 0.1 are straightened within the step: multipliers found from the "
+                "directions at its start are not those at its end");
+    for (int k = 0; k < 3; k++)
+        outcome_number(o, of[k].last / of[k].first, "crooked_%d", k + 3);
+    return true;
+}
+
 /* ---- Other tensions ----------------------------------------------------------------------------- */
 
 static const double ratios[SWEEP] = {0, 10, 1e2, 1e3, 4e3, 4.2e3, 1e5};
@@ -379,7 +423,7 @@ void experiment_geometric(const setting *s, outcome *o)
         for (int k = 0; k < 4; k++)
             (k % 2 == 0 ? claim_calm : claim_growth)(o, &runs[k]);
         claim_systems(o, runs);
-        good = draw_energy(o) && run_sweep(o);
+        good = claim_start(o) && draw_energy(o) && run_sweep(o);
     }
     free(runs);
 }

@@ -197,12 +197,10 @@ static void results_do_not_depend_on_threads(void **unused)
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         sinew_solver_def def = solver_of((sinew_solver_kind)kind, 3);
         uint64_t hash[2];
-        /* A system of a row for each of so many tets takes long to factorise; test_system_methods has long ropes. */
-        const bool rows = sinew_solver_parameter(def.kind, "rows") >= 0;
         for (int threads = 1; threads <= 2; threads++) {
             /* Large enough for the colours of a sweep to be shared out among threads. */
             const bool still = sinew_get_solver_info(def.kind)->static_only;
-            sinew_world *world = build(&scenes[still ? BEAM_STILL : BEAM_STIFF], &def, rows ? 2 : 5, threads);
+            sinew_world *world = build(&scenes[still ? BEAM_STILL : BEAM_STIFF], &def, 5, threads);
             step_of(world);
             hash[threads - 1] = sinew_world_state_hash(world);
             sinew_world_destroy(world);

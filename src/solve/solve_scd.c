@@ -49,9 +49,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
 {
+    const uint32_t kind = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF ? SINEW_SADDLE_CURVED : 0;
     const size_t start = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF,
-                                   start, error);
+    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, start, error);
 }
 
 /* lambda stays: it is the last step's. */

@@ -228,9 +228,32 @@ static void full_and_schur_agree(void **unused)
     assert_true(most <= SAME && stalled <= 1 + r.count / 20);
 }
 
-/* The system of thesis (3.21), dq = h v, solved densely: [A -J^T; J 0] (dq, lambda) = (M/h v + f, 0), with A = M/h^2,
- * or that and the Hessian of the soft springs. */
-static void dense_velocities(const spring_system *s, bool stiffness, double *q)
+/* What stands for A: M/h^2 alone, that and the Hessian of the soft springs, or M/h^2 with soft springs as compliant
+ * rows C + J dq + alpha lambda = 0, (3.26), which eliminated add J^T J / alpha to it. */
+enum {
+    BY_MASS,
+    BY_STIFFNESS,
+    BY_ROWS,
+    MATRICES
+};
+
+static void add_rows(const spring_system *s, int all, double *K)
+{
+    for (int k = s->hard_count; k < s->spring_count; k++) {
+        const system_spring *p = &s->springs[k];
+        double n[3];
+        spring_between(s->q, p, n);
+        for (int a = 0; a < 6; a++)
+            for (int b = 0; b < 6; b++) {
+                const int i = 3 * p->ends[a / 3] + a % 3, j = 3 * p->ends[b / 3] + b % 3;
+                if (!s->pinned[i / 3] && !s->pinned[j / 3])
+                    K[i * all + j] += (a / 3 == b / 3 ? 1 : -1) * p->stiffness * n[a % 3] * n[b % 3];
+            }
+    }
+}
+
+/* The system of thesis (3.21), dq = h v, solved densely: [A -J^T; J 0] (dq, lambda) = (M/h v + f, 0). */
+static void dense_velocities(const spring_system *s, int matrix, double *q)
 {
     const int n = 3 * s->vertex_count, all = n + s->hard_count;
     double *K = make_array((size_t)all * (size_t)all, sizeof *K), *b = make_array((size_t)all, sizeof *b);
@@ -239,9 +262,11 @@ static void dense_velocities(const spring_system *s, bool stiffness, double *q)
     system_matrix(s, s->q, lambda, false, K);
     for (int i = 0; i < n; i++) {
         b[i] = -b[i];
-        for (int j = 0; j < n && !stiffness; j++)
+        for (int j = 0; j < n && matrix != BY_STIFFNESS; j++)
             K[i * all + j] = i != j ? 0 : s->pinned[i / 3] ? 1 : s->mass[i / 3] / (s->h * s->h);
     }
+    if (matrix == BY_ROWS)
+        add_rows(s, all, K);
     for (int k = 0; k < s->hard_count; k++)
         b[n + k] = 0;
     dense_solve(K, b, x, all);
@@ -252,8 +277,28 @@ static void dense_velocities(const spring_system *s, bool stiffness, double *q)
     free(x);
 }
 
-/* Rods and springs that are off their lengths: kkt takes the step of the dense system, with either A. Pressed springs
- * may leave A indefinite: it is then shifted, which the step says. */
+/* m: how far a step of kkt from `start` is from the dense system; negative: springs under pressure left A indefinite,
+ * and it was shifted, which the step says. */
+static double off_dense(spring_system *s, const sinew_real *start, int matrix)
+{
+    double q[3 * SYSTEM_VERTICES];
+    sinew_energy hard;
+    sinew_solver_def def = solver_of(SINEW_SOLVER_KKT);
+    set_word(&def, "matrix", matrix == BY_STIFFNESS ? "stiffness" : "mass");
+    set_word(&def, "rows", matrix == BY_ROWS ? "all" : "hard");
+    sinew_world *world = make_system(s, &def, 1, &hard);
+    assert_int_equal(sinew_world_set_positions(world, 0, s->vertex_count, start), SINEW_OK);
+    dense_velocities(s, matrix, q);
+    const uint32_t bits = sinew_world_step(world, NULL);
+    assert_false(bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
+    sinew_real *at = positions_of(world);
+    const double off = system_distance(q, at, s->vertex_count);
+    free(at);
+    sinew_world_destroy(world);
+    return bits & SINEW_STEP_INDEFINITE ? -1 : off;
+}
+
+/* Rods and springs that are off their lengths: kkt takes the step of the dense system. */
 static void velocities_are_those_of_the_system(void **unused)
 {
     (void)unused;
@@ -267,22 +312,10 @@ static void velocities_are_those_of_the_system(void **unused)
             start[i] = (sinew_real)(s.rest[i] + (s.pinned[i / 3] ? 0 : random_between(&r, -0.02, 0.02)));
             s.q[i] = (double)start[i];
         }
-        for (int stiffness = 0; stiffness < 2; stiffness++) {
-            double q[3 * SYSTEM_VERTICES];
-            sinew_energy hard;
-            sinew_solver_def def = solver_of(SINEW_SOLVER_KKT);
-            set_word(&def, "matrix", stiffness ? "stiffness" : "mass");
-            sinew_world *world = make_system(&s, &def, 1, &hard);
-            assert_int_equal(sinew_world_set_positions(world, 0, s.vertex_count, start), SINEW_OK);
-            dense_velocities(&s, stiffness == 1, q);
-            const uint32_t bits = sinew_world_step(world, NULL);
-            assert_false(bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
-            sinew_real *at = positions_of(world);
-            if (!(bits & SINEW_STEP_INDEFINITE))
-                most = fmax(most, system_distance(q, at, s.vertex_count));
-            shifted += (bits & SINEW_STEP_INDEFINITE) != 0;
-            free(at);
-            sinew_world_destroy(world);
+        for (int matrix = 0; matrix < MATRICES; matrix++) {
+            const double off = off_dense(&s, start, matrix);
+            most = fmax(most, off);
+            shifted += off < 0;
         }
     }
     print_message("kkt and the dense system of (3.21) differ by at most %.2e m, %d shifted\n", most, shifted);
@@ -350,9 +383,9 @@ static void drift_is_what_the_level_says(void **unused)
 
 /* ---- Redundant and contradictory ------------------------------------------------------------------ */
 
-/* Hard rods between given places. */
+/* Rods between given places, hard or compliant. */
 static sinew_world *framework(const sinew_solver_def *solver, const double (*places)[3], int32_t count,
-                              const int32_t *springs, int32_t spring_count, int32_t pinned)
+                              const int32_t *springs, int32_t spring_count, int32_t pinned, bool hard)
 {
     sinew_world_def def = sinew_default_world_def();
     sinew_mesh_def shape = sinew_default_mesh_def();
@@ -379,7 +412,7 @@ static sinew_world *framework(const sinew_solver_def *solver, const double (*pla
     rods.body = add_mesh(world, mesh, 1, NULL, NULL);
     rods.elements = springs;
     rods.element_count = spring_count;
-    rods.hard = true;
+    rods.hard = hard;
     add_energy(world, &rods);
     if (pinned >= 0)
         add_pins(world, rods.body, &pinned, 1, NULL);
@@ -409,7 +442,7 @@ static void redundant_rows_are_named(void **unused)
         for (int32_t count = 5; count <= 7; count++) {
             const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
             sinew_step_result result;
-            sinew_world *world = framework(&def, square, 4, square_rods, count, -1);
+            sinew_world *world = framework(&def, square, 4, square_rods, count, -1, true);
             /* Something has to be moved, or there is nothing to solve. */
             const sinew_real v[3] = {1, 0.5, 0};
             sinew_world_set_velocities(world, 2, 1, v);
@@ -434,7 +467,7 @@ static void contradictory_rows_are_named(void **unused)
         const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
         sinew_step_result result;
         sinew_error error = {0};
-        sinew_world *world = framework(&def, square, 4, square_rods, 7, 0);
+        sinew_world *world = framework(&def, square, 4, square_rods, 7, 0, true);
         const sinew_real longer[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};
         sinew_energy_set_rest(world, sinew_world_energy_at(world, 0), 6, 1, longer, &error);
         must(&error);
@@ -447,6 +480,38 @@ static void contradictory_rows_are_named(void **unused)
                    "contradictory, take one away or make it compliant: energy 0 (spring), element 0 6") != 0)
             fail_msg("%s: bits %x, \"%s\"", sinew_get_solver_info(def.kind)->name, bits, result.constraints);
         assert_true(sinew_world_state_hash(world) == before);
+        sinew_world_destroy(world);
+    }
+}
+
+/* With compliance neither is a fault (thesis 3.7.3): redundant rods share the force, and two of different lengths meet
+ * where both pull alike, in the middle, as they have one stiffness. */
+static void compliance_cures_both(void **unused)
+{
+    (void)unused;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_KKT,
+                                              SINEW_SOLVER_SCD};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        sinew_solver_def def = sinew_default_solver_def(kinds[k]);
+        sinew_step_result result;
+        sinew_error error = {0};
+        set_word(&def, "rows", "all");
+        static const int32_t twice[4] = {0, 1, 0, 1};
+        sinew_world *world = framework(&def, square, 2, twice, 2, 0, false);
+        const sinew_real longer[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};
+        const sinew_energy rods = sinew_world_energy_at(world, 0);
+        sinew_energy_set_rest(world, rods, 1, 1, longer, &error);
+        must(&error);
+        for (int i = 0; i < 400; i++) {
+            const uint32_t bits = sinew_world_step(world, &result);
+            assert_false(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
+            assert_true(result.constraints[0] == '\0');
+        }
+        sinew_real *q = positions_of(world);
+        const double length = sqrt(pow((double)q[3], 2) + pow((double)q[4], 2) + pow((double)q[5], 2));
+        print_message("%s: rods of 1 and 1.1 m, compliant: %.6f m\n", sinew_get_solver_info(def.kind)->name, length);
+        assert_true(fabs(length - 1.05) < 1e-2);
+        free(q);
         sinew_world_destroy(world);
     }
 }
@@ -528,6 +593,7 @@ int main(void)
         cmocka_unit_test(drift_is_what_the_level_says),
         cmocka_unit_test(redundant_rows_are_named),
         cmocka_unit_test(contradictory_rows_are_named),
+        cmocka_unit_test(compliance_cures_both),
         cmocka_unit_test(scd_goes_on_from_its_state),
         cmocka_unit_test(threads_do_not_matter),
     };

@@ -581,8 +581,11 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     *count = batch->element_count * batch->ops->constraint_count;
     if (capacity < *count)
         return sinew_fail(error, SINEW_ERROR_DATA, "there are %d multipliers and room for %d", *count, capacity);
-    world->solve.ops->multipliers(&world->solve, batch, values);
-    return SINEW_OK;
+    if (world->solve.ops->multipliers(&world->solve, batch, values))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "energy %d (%s) is no row of %s's system; keep it hard, or set rows to all", energy.index,
+                      batch->ops->info.name, solver);
 }
 
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)

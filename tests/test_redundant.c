@@ -301,8 +301,7 @@ static const sinew_solver_kind systems[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMA
 /* What was seen of all frames. */
 typedef struct tally {
     int frames, redundant;
-    int missed; /* frames of which one redundant rod was not named: its pivot was the round-off of a small one before it
-                 */
+    int missed; /* redundant rods that were not named: their pivots were round-off of a small one before them */
     int astray; /* steps that ended elsewhere and say so: unsolved, or with a vertex turned to its other side */
 } tally;
 
@@ -330,9 +329,9 @@ static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
         sinew_world_destroy(world);
         return;
     }
-    seen->missed += count != f->rods - rank;
+    seen->missed += f->rods - rank - count;
     seen->redundant += count;
-    if (count > f->rods - rank || count + 1 < f->rods - rank || rank_of(&d, kept, COLUMNS) != rank)
+    if (count > f->rods - rank || rank_of(&d, kept, COLUMNS) != rank)
         fail_msg("%s: %d rods of %d vertices have rank %d, \"%s\"", sinew_get_solver_info(kind)->name, f->rods,
                  f->vertices, rank, result.constraints);
     /* Rods that are pressed may make the matrix indefinite; the end is what counts. */
@@ -357,7 +356,7 @@ static void redundant_rods_are_counted(void **unused)
     print_message("%d redundant rods in %d frames, %d missed; %d went astray\n", seen.redundant, seen.frames,
                   seen.missed, seen.astray);
     assert_true(seen.redundant > seen.frames);
-    assert_true(seen.missed <= 2 + seen.frames / 25 && seen.astray <= 1 + seen.frames / 50);
+    assert_true(seen.missed <= 4 + seen.redundant / 50 && seen.astray <= 1 + seen.frames / 50);
 }
 
 /* Springs in the same places: nothing is redundant, and the end is Newton's. */
@@ -617,7 +616,8 @@ static void wrong_rods_are_found(void **unused)
         set_length(&f, world, energy, wrong, factor);
         const uint64_t before = sinew_world_state_hash(world);
         const uint32_t bits = sinew_world_step(world, &result);
-        if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS)))
+        /* A flat clique may have another place for all of its rods. */
+        if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS)) && !(result.violation <= MET))
             fail_msg("case %d, %s: rod %d is %g of its length: bits %x, \"%s\"", c, sinew_get_solver_info(kind)->name,
                      wrong, factor, bits, result.constraints);
         if (bits & SINEW_STEP_CONTRADICTORY) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    CHAIN_MAX = 64
+    CHAIN_MAX = 128
 };
 
 chain_def chain_default(void)

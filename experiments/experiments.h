@@ -150,6 +150,8 @@ void experiment_hertz(const setting *s, outcome *o);
 
 void experiment_stiff_spring(const setting *s, outcome *o);
 void experiment_drift(const setting *s, outcome *o);
+void experiment_geometric(const setting *s, outcome *o);
+void experiment_trampoline(const setting *s, outcome *o);
 void experiment_sap(const setting *s, outcome *o);
 void experiment_table(const setting *s, outcome *o);
 

@@ -119,3 +119,12 @@ foreach(target test_no_crossing test_no_crossing_single)
     add_dependencies(${target} crossings)
   endif()
 endforeach()
+
+# ---- Chains against GSL's integrators, where it is installed: of a test alone, never of the product ----
+pkg_check_modules(GSL IMPORTED_TARGET gsl)
+foreach(target test_chain_ode test_chain_ode_single)
+  if(GSL_FOUND AND TARGET ${target})
+    target_compile_definitions(${target} PRIVATE SINEW_WITH_GSL)
+    target_link_libraries(${target} PRIVATE PkgConfig::GSL)
+  endif()
+endforeach()

@@ -14,7 +14,8 @@
 #define AGREE     3e-3
 #else
 #define TOLERANCE 1e-10
-#define AGREE     1e-5 /* of the size: beside a sphere more contacts bear than needed, and multipliers drift for long */
+/* Of the size. It is 1e-8, but beside a sphere more contacts bear than needed, and multipliers drift for long. */
+#define AGREE     3e-6
 #endif
 
 typedef struct row {

@@ -33,6 +33,7 @@ enum {
 static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
                                             SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
                                             SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
+#define MOST_HIDDEN    0.01   /* of the weight, that the guard bears in the last step */
 #define MOST_VIOLATION 0.0101 /* of the thickness in steps that are solved: 1 %, and the digits of frames */
 
 static const int iterations[] = {1, 5, 50};
@@ -361,9 +362,12 @@ static bool judge(int number, const run *r, int frames, findings references[TIGH
         f.seconds, f.failed ? " FAILED" : "", f.fall ? " NO FREE FALL" : "",
         f.violation > MOST_VIOLATION ? " TOO NEAR" : "");
     fflush(stdout);
-    if (iterations[r->iterations] == 50 && f.frames == FRAMES && scene->drop > 0)
+    const bool compared = iterations[r->iterations] == 50 && f.frames == FRAMES && scene->drop > 0;
+    if (compared)
         compare_with_newton(r, frames, &f, references);
-    return f.crossings == 0 && f.failed == 0 && f.fall == 0 && f.violation <= MOST_VIOLATION;
+    /* With iterations enough, cells bear nothing of the weight in the end. */
+    const bool light = !compared || f.hidden <= MOST_HIDDEN;
+    return f.crossings == 0 && f.failed == 0 && f.fall == 0 && f.violation <= MOST_VIOLATION && light;
 }
 
 static void test_nothing_crosses(void **state)

@@ -383,7 +383,7 @@ static void check_pd_choices(const json_t *s)
 #define FAST_NAMES "thesis/pbd-stiffness thesis/untwist-stiff " FAST_PBNG
 #define ALL_NAMES                                                                                                      \
     "thesis pbng pd/volume pd/press pd/examples pd/choices contact dynamics/stiff-spring dynamics/drift "              \
-    "dynamics/jacobi dynamics/sap dynamics/table"
+    "dynamics/jacobi dynamics/sap dynamics/table dynamics/geometric-stiffness dynamics/trampoline"
 #endif
 #ifdef SINEW_SANITIZED
 #define NAMES FAST_NAMES
@@ -557,6 +557,16 @@ static void check_jacobi(const json_t *s)
     assert_true(number(s, "asymmetry_jacobi") < 1e-12 && number(s, "asymmetry_mesh") > 1e-4);
 }
 
+/* Rates are theory's, and it never grows with geometric stiffness; one system a step. */
+static void check_geometric(const json_t *s)
+{
+    assert_true(number(s, "worst_1") < 1 && number(s, "worst_100") < 1 && number(s, "systems_a_step") == 1);
+    assert_true(fabs(number(s, "without_1") / number(s, "without_1_theory") - 1) < 1e-3);
+    assert_true(fabs(number(s, "with_100") / number(s, "with_100_theory") - 1) < 1e-3);
+    assert_true(number(s, "without_100") > 1e5 && number(s, "sweep_off") < 0.01);
+    assert_true(number(s, "crooked_5") < 1e-6 && number(s, "crooked_4") < 1e-6);
+}
+
 /* Constraints hold, and the end is beside the exact one by the fourth order; a sweep with rows linearised anew is PBD.
  */
 static void check_sap(const json_t *s)
@@ -572,13 +582,23 @@ static void check_table(const json_t *s)
     assert_true(number(s, "iterations_pbd") > 20 && number(s, "iterations_xpbd") > 20);
 }
 
+/* The sheet moves as in exact steps with geometric stiffness, and flutters without; exact steps keep the limits. */
+static void check_trampoline(const json_t *s)
+{
+    assert_true(number(s, "with_taut") < 1.5 && number(s, "with_slack") < 1.5);
+    assert_true(number(s, "without_taut") > 10 && number(s, "without_slack") > 10);
+    assert_true(number(s, "slack") > 0 && number(s, "hinge_exact") < 0.1001);
+}
+
 static void check_dynamics(void)
 {
     static const experiment all[] = {{"dynamics/stiff-spring", "energy.svg", check_stiff_spring},
                                      {"dynamics/drift", "drift.svg", check_drift},
                                      {"dynamics/sap", "drift.svg", check_sap},
                                      {"dynamics/table", "distance.svg", check_table},
-                                     {"dynamics/jacobi", "violation.svg", check_jacobi}};
+                                     {"dynamics/jacobi", "violation.svg", check_jacobi},
+                                     {"dynamics/geometric-stiffness", "growth.svg", check_geometric},
+                                     {"dynamics/trampoline", "sheet.svg", check_trampoline}};
     check_each(all, sizeof all / sizeof all[0]);
 }
 

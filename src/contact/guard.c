@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/reduce.h"
@@ -25,6 +26,7 @@ bool sinew_guard_begin(sinew_guard *g, const sinew_features *f, const sinew_guar
     const size_t n = (size_t)f->vertex_count;
     g->vertex_count = f->vertex_count;
     if (!sinew_make_room(m, &g->far, &g->far_room, 2 * n, sizeof *g->far) ||
+        !sinew_make_room(m, &g->stamp, &g->stamp_room, n, sizeof *g->stamp) ||
         !sinew_make_room(m, &g->fixed, &g->fixed_room, n, sizeof *g->fixed) ||
         !sinew_make_room(m, &g->held, &g->held_room, n, sizeof *g->held) ||
         !sinew_make_room(m, &g->begun, &g->begun_room, 4 * n, sizeof *g->begun) ||
@@ -70,12 +72,12 @@ static double gap_of(const sinew_guard_pair *p, const double height[4])
 {
     double low = height[0];
     for (int a = 1; a < p->first; a++)
-        low = fmin(low, height[a]);
+        low = height[a] < low ? height[a] : low;
     if (p->first == 4)
         return height[0] - (double)p->base;
     double high = height[p->first];
     for (int a = p->first + 1; a < 4; a++)
-        high = fmax(high, height[a]);
+        high = height[a] > high ? height[a] : high;
     return low - high - (double)p->base;
 }
 
@@ -117,7 +119,8 @@ bool sinew_guard_build(sinew_guard *g, const sinew_features *f, const sinew_guar
     }
     g->pair_count = pairs->count;
     if (!sinew_make_spare_room(&f->allocator, &g->pairs, &g->pair_room, (size_t)pairs->count, sizeof *g->pairs) ||
-        !sinew_make_spare_room(&f->allocator, &g->near, &g->near_room, (size_t)pairs->count, sizeof *g->near))
+        !sinew_make_spare_room(&f->allocator, &g->near, &g->near_room, (size_t)pairs->count, sizeof *g->near) ||
+        !sinew_make_spare_room(&f->allocator, &g->seen, &g->seen_room, (size_t)pairs->count, sizeof *g->seen))
         return false;
     for (int64_t k = 0; k < pairs->count; k++)
         take_pair(&g->pairs[k], f, &pairs->list[k], motion->x);
@@ -126,7 +129,8 @@ bool sinew_guard_build(sinew_guard *g, const sinew_features *f, const sinew_guar
 
 void sinew_guard_release(sinew_guard *g, const sinew_allocator *allocator)
 {
-    void *arrays[] = {g->pairs, g->near, g->far, g->fixed, g->held, g->begun, g->safe, g->asked, g->centre, g->carry};
+    void *arrays[] = {g->pairs, g->near,  g->seen, g->stamp, g->far,    g->fixed,
+                      g->held,  g->begun, g->safe, g->asked, g->centre, g->carry};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *g = (sinew_guard){0};
@@ -193,7 +197,8 @@ static bool stays_apart(const sinew_guard *g, const sinew_guard_pair *p)
     double ways[2] = {0, 0};
     for (int a = 0; a < 4; a++) {
         const double far = (double)g->far[2 * (size_t)p->v[a] + whole];
-        ways[a >= p->first] = fmax(ways[a >= p->first], far);
+        double *most = &ways[a >= p->first];
+        *most = far > *most ? far : *most;
     }
     return (double)p->gap - ways[0] - ways[1] > (double)p->least;
 }
@@ -211,18 +216,37 @@ typedef struct pair_motion {
     sinew_real now[4][4], there[4][4]; /* as detection has points: four numbers each */
 } pair_motion;
 
+/* Where vertex v comes with its tau, in the numbers that sinew_guard_place gives. */
+static void place_of(const sinew_guard *g, int32_t v, sinew_real x[4])
+{
+    const sinew_real *from = g->safe + 4 * (size_t)v, *to = g->asked + 4 * (size_t)v;
+    const double tau = (double)from[3];
+    for (int c = 0; c < 4; c++)
+        x[c] = (sinew_real)((double)from[c] + tau * ((double)to[c] - (double)from[c]));
+    x[3] = 0;
+}
+
 static pair_motion motion_of(const sinew_guard *g, const sinew_guard_pair *p)
 {
     pair_motion m;
     for (int a = 0; a < 4; a++) {
-        const sinew_real *from = g->safe + 4 * (size_t)p->v[a], *to = g->asked + 4 * (size_t)p->v[a];
-        for (int c = 0; c < 4; c++) {
-            m.now[a][c] = c < 3 ? from[c] : 0;
-            m.there[a][c] =
-                c < 3 ? (sinew_real)((double)from[c] + (double)from[3] * ((double)to[c] - (double)from[c])) : 0;
-        }
+        memcpy(m.now[a], g->safe + 4 * (size_t)p->v[a], sizeof m.now[a]);
+        m.now[a][3] = 0;
+        place_of(g, p->v[a], m.there[a]);
     }
     return m;
+}
+
+/* Whether a pair has its least gap along its n where it comes: most have, and nothing else need be known of them. */
+static bool comes_apart(const sinew_guard *g, const sinew_guard_pair *p)
+{
+    double height[4];
+    for (int a = 0; a < 4; a++) {
+        sinew_real x[4];
+        place_of(g, p->v[a], x);
+        height[a] = along(p->n, x);
+    }
+    return gap_of(p, height) >= (double)p->least;
 }
 
 static double gap_along(const sinew_guard_pair *p, const sinew_real n[3], sinew_real x[4][4])
@@ -266,6 +290,8 @@ static bool turn_direction(sinew_guard_pair *p, pair_motion *m)
  * that a straight line from the gap now to the gap there allows is enough, if all four follow. */
 static double pair_factor(const sinew_guard *g, sinew_guard_pair *p, bool stop)
 {
+    if (comes_apart(g, p))
+        return 1;
     pair_motion m = motion_of(g, p);
     if (is_apart(p, gap_along(p, p->n, m.now), gap_along(p, p->n, m.there)))
         return 1;
@@ -303,6 +329,8 @@ static void wanted_heights(const sinew_guard *g, const sinew_guard_pair *p, cons
  * Returns whether it did not need any. */
 static bool part_pair(sinew_guard *g, sinew_guard_pair *p)
 {
+    if (comes_apart(g, p))
+        return true;
     pair_motion m = motion_of(g, p);
     double high, low;
     if (is_apart(p, gap_along(p, p->n, m.now), gap_along(p, p->n, m.there)) || (p->first < 4 && turn_direction(p, &m)))
@@ -318,29 +346,59 @@ static bool part_pair(sinew_guard *g, sinew_guard_pair *p)
         for (int c = 0; c < 3; c++)
             asked[c] += (sinew_real)(move * (double)p->n[c]);
         g->held[p->v[a]] = 1;
+        g->stamp[p->v[a]] = ++g->moves;
     }
     return false;
 }
 
-/* Pair after pair, in their order. */
+/* The last of the stamps of a pair's vertices. */
+static int32_t last_stamp(const sinew_guard *g, const sinew_guard_pair *p)
+{
+    int32_t last = 0;
+    for (int a = 0; a < 4; a++)
+        last = g->stamp[p->v[a]] > last ? g->stamp[p->v[a]] : last;
+    return last;
+}
+
+/* Pair after pair, in their order. One of which nothing has moved since it was looked at is as it was. */
 static bool part_pairs(sinew_guard *g)
 {
     bool all = true;
-    for (int64_t k = 0; k < g->near_count; k++)
-        all = part_pair(g, &g->pairs[g->near[k]]) && all;
+    for (int64_t k = 0; k < g->near_count; k++) {
+        sinew_guard_pair *p = &g->pairs[g->near[k]];
+        if (g->seen[k] == 0 || last_stamp(g, p) > abs(g->seen[k])) {
+            const int32_t now = g->moves;
+            g->seen[k] = part_pair(g, p) ? now : -now;
+        }
+        all = all && g->seen[k] > 0;
+    }
     return all;
 }
 
-/* All factors are those of the ways before this pass: the order of pairs does not matter. Returns whether any way
- * became shorter. */
-static bool shorten_ways(sinew_guard *g, bool stop)
+/* Moves apart what is asked, at most PARTINGS times; whether anything had to move. */
+static bool part(sinew_guard *g)
+{
+    memset(g->seen, 0, (size_t)g->near_count * sizeof *g->seen);
+    memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
+    g->moves = 1;
+    int passes = 0;
+    while (passes < PARTINGS && !part_pairs(g))
+        passes++;
+    return passes > 0;
+}
+
+/* All factors are those of the ways before this pass: the order of pairs does not matter. Pairs of which the last pass
+ * shortened no way need none now either. Returns whether any way became shorter. */
+static bool shorten_ways(sinew_guard *g, int pass)
 {
     bool any = false;
     for (int32_t v = 0; v < g->vertex_count; v++)
         g->far[2 * (size_t)v] = 1;
     for (int64_t k = 0; k < g->near_count; k++) {
         sinew_guard_pair *p = &g->pairs[g->near[k]];
-        const sinew_real factor = (sinew_real)pair_factor(g, p, stop);
+        if (last_stamp(g, p) < pass)
+            continue;
+        const sinew_real factor = (sinew_real)pair_factor(g, p, pass >= PATIENT);
         for (int a = 0; factor < 1 && a < 4; a++) {
             sinew_real *least = &g->far[2 * (size_t)p->v[a]];
             *least = factor < *least ? factor : *least;
@@ -348,14 +406,17 @@ static bool shorten_ways(sinew_guard *g, bool stop)
     }
     for (int32_t v = 0; v < g->vertex_count; v++) {
         sinew_real *tau = &g->safe[4 * (size_t)v + 3];
-        any = any || (g->far[2 * (size_t)v] < 1 && *tau > 0);
+        if (!(g->far[2 * (size_t)v] < 1 && *tau > 0))
+            continue;
+        any = true;
         *tau *= g->far[2 * (size_t)v];
+        g->stamp[v] = pass + 1;
     }
     return any;
 }
 
 /* Vertices of a collider all go as far as the one that may go least. */
-static void join_colliders(sinew_guard *g, const sinew_features *f)
+static void join_colliders(sinew_guard *g, const sinew_features *f, int pass)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_touch_object *object = &f->objects[o];
@@ -364,8 +425,11 @@ static void join_colliders(sinew_guard *g, const sinew_features *f)
             const sinew_real tau = g->safe[4 * (size_t)(object->first_vertex + v) + 3];
             least = tau < least ? tau : least;
         }
-        for (int32_t v = 0; object->kinematic && v < object->vertex_count; v++)
-            g->safe[4 * (size_t)(object->first_vertex + v) + 3] = least;
+        for (int32_t v = object->first_vertex; object->kinematic && v < object->first_vertex + object->vertex_count;
+             v++) {
+            g->stamp[v] = g->safe[4 * (size_t)v + 3] > least ? pass : g->stamp[v];
+            g->safe[4 * (size_t)v + 3] = least;
+        }
     }
 }
 
@@ -380,7 +444,7 @@ static void start(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
     sinew_over_particles(threads, g->vertex_count, start_range, &pass);
-    join_colliders(g, f);
+    join_colliders(g, f, 0);
     list_near(g);
 }
 
@@ -389,18 +453,16 @@ int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threa
     int32_t count = 0;
     start(g, f, threads);
     memset(g->held, 0, (size_t)g->vertex_count);
-    int passes = 0;
-    while (passes < PARTINGS && g->near_count > 0 && !part_pairs(g))
-        passes++;
     /* What was moved apart may have left its ball, and come near others. */
-    if (passes > 0)
+    if (g->near_count > 0 && part(g))
         start(g, f, threads);
-    for (int k = 0; g->near_count > 0 && shorten_ways(g, k >= PATIENT); k++) {
+    memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
+    for (int k = 0; g->near_count > 0 && shorten_ways(g, k); k++) {
         if (k == PASSES) {
             stay(g);
             break;
         }
-        join_colliders(g, f);
+        join_colliders(g, f, k + 1);
     }
     for (int32_t v = 0; v < g->vertex_count; v++)
         count += g->held[v] = g->held[v] || g->safe[4 * (size_t)v + 3] < 1;

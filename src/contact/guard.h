@@ -45,6 +45,9 @@ typedef struct sinew_guard {
     int64_t pair_count, near_count;
     sinew_guard_pair *pairs; /* [pair_count] */
     int32_t *near;           /* [near_count] pairs that might come too near in the motion at hand */
+    int32_t *seen;           /* [near_count] when each was looked at, in moves; < 0: it was not apart */
+    int32_t *stamp;          /* [vertex_count] the vertex's last move, or the pass in which its way became shorter */
+    int32_t moves;           /* so far */
     sinew_real *far;         /* [vertex_count][2] m: work space */
     uint8_t *fixed;          /* [vertex_count] 1: goes its own way (pins, colliders), set by the caller after build */
     uint8_t *held;           /* [vertex_count] 1: cannot have what it asked for in the last motion */
@@ -53,8 +56,8 @@ typedef struct sinew_guard {
     sinew_real *asked;       /* [vertex_count][4] m: where they should go */
     sinew_real *centre;      /* [vertex_count][4] m: of the ball; the fourth number is its radius */
     double (*carry)[3];      /* [object_count] m: what bodies go as a whole */
-    size_t pair_room, near_room, far_room, fixed_room, held_room, begun_room, safe_room, asked_room, centre_room,
-        carry_room;
+    size_t pair_room, near_room, seen_room, stamp_room, far_room, fixed_room, held_room, begun_room, safe_room,
+        asked_room, centre_room, carry_room;
 } sinew_guard;
 
 /* What is known of the motion that is to come. */

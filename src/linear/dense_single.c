@@ -15,10 +15,11 @@ static void subtract(int32_t first, int32_t count, float f, const double *x, dou
     }
 }
 
-static void single_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride, double *C,
-                           double *work)
+static void single_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride,
+                           const double *sign, double *C, double *work)
 {
     const size_t height = sinew_dense_round((size_t)rows);
+    (void)sign;
     (void)work;
     for (int32_t j = 0; j < columns; j++) {
         double *c = C + (size_t)j * height;
@@ -29,8 +30,10 @@ static void single_product(int32_t rows, int32_t columns, int32_t depth, const d
     }
 }
 
-static int32_t single_factorise(int32_t rows, int32_t columns, double *panel, double *C, double *work)
+static int32_t single_factorise(int32_t rows, int32_t columns, double *panel, const sinew_dense_signs *signs, double *C,
+                                double *work)
 {
+    (void)signs;
     (void)C;
     (void)work;
     for (int32_t j = 0; j < columns; j++) {

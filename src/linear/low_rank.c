@@ -292,15 +292,15 @@ static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
 {
     const int32_t added = l->count - l->taken;
     if (l->taken > 0) {
-        if (dense->factorise(l->count, l->taken, l->taken_part, l->product, l->work) >= 0 || !enough_left(l))
+        if (dense->factorise(l->count, l->taken, l->taken_part, NULL, l->product, l->work) >= 0 || !enough_left(l))
             return false;
-        dense->product(added, added, l->taken, l->taken_part + l->taken, (size_t)l->count, l->product, l->work);
+        dense->product(added, added, l->taken, l->taken_part + l->taken, (size_t)l->count, NULL, l->product, l->work);
         const size_t stride = sinew_dense_round((size_t)added);
         for (size_t c = 0; c < (size_t)added; c++)
             for (size_t r = c; r < (size_t)added; r++)
                 l->added_part[c * (size_t)added + r] += l->product[c * stride + r];
     }
-    return dense->factorise(added, added, l->added_part, l->product, l->work) < 0;
+    return dense->factorise(added, added, l->added_part, NULL, l->product, l->work) < 0;
 }
 
 /* w = C^-1 w */

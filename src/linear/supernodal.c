@@ -95,11 +95,18 @@ void sinew_supernodal_drop_values(sinew_supernodal *f)
 
 void sinew_supernodal_destroy(sinew_supernodal *f)
 {
-    void *arrays[] = {f->start, f->values,    f->panel_of, f->place,   f->waiting,
-                      f->next,  f->done_rows, f->relative, f->product, f->work};
+    void *arrays[] = {f->start,     f->values,   f->panel_of, f->place, f->waiting, f->next,
+                      f->done_rows, f->relative, f->product,  f->work,  f->sign};
     sinew_panels_destroy(&f->panels, &f->allocator);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&f->allocator, arrays[i]);
+}
+
+bool sinew_supernodal_need_signs(sinew_supernodal *f)
+{
+    if (!f->sign)
+        f->sign = sinew_allocate_zero(&f->allocator, (size_t)f->panels.n, sizeof *f->sign);
+    return f->sign;
 }
 
 int64_t sinew_supernodal_size(const sinew_supernodal *f)
@@ -145,8 +152,8 @@ static void apply_panel(sinew_supernodal *f, int32_t k, int32_t d)
     int32_t columns = 0;
     while (columns < count && rows[columns] < f->panels.column[k + 1])
         columns++;
-    f->kernels->product(count, columns, width_of(f, d), f->values + f->start[d] + from, (size_t)height, f->product,
-                        f->work);
+    f->kernels->product(count, columns, width_of(f, d), f->values + f->start[d] + from, (size_t)height,
+                        f->sign ? f->sign + f->panels.column[d] : NULL, f->product, f->work);
     for (int32_t r = 0; r < count; r++)
         f->relative[r] = f->place[rows[r]];
     const size_t stride = sinew_dense_round((size_t)count);
@@ -161,7 +168,15 @@ static void apply_panel(sinew_supernodal *f, int32_t k, int32_t d)
     f->done_rows[d] += columns;
 }
 
-int32_t sinew_supernodal_factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift)
+static int32_t factorise_panel(sinew_supernodal *f, int32_t k, const double *floor)
+{
+    const int32_t first = f->panels.column[k];
+    const sinew_dense_signs signs = {f->sign ? f->sign + first : NULL, floor ? floor + first : NULL};
+    return f->kernels->factorise(height_of(f, k), width_of(f, k), f->values + f->start[k], f->sign ? &signs : NULL,
+                                 f->product, f->work);
+}
+
+static int32_t factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift, const double *floor)
 {
     for (int32_t k = 0; k < f->panels.count; k++) {
         f->waiting[k] = -1;
@@ -174,13 +189,22 @@ int32_t sinew_supernodal_factorise(sinew_supernodal *f, const cholmod_sparse *lo
             apply_panel(f, k, d);
             wait_for_next(f, d);
         }
-        const int32_t bad =
-            f->kernels->factorise(height_of(f, k), width_of(f, k), f->values + f->start[k], f->product, f->work);
+        const int32_t bad = factorise_panel(f, k, floor);
         if (bad >= 0)
             return f->panels.column[k] + bad;
         wait_for_next(f, k);
     }
     return -1;
+}
+
+int32_t sinew_supernodal_factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift)
+{
+    return factorise(f, lower, shift, NULL);
+}
+
+int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const cholmod_sparse *lower, const double *floor)
+{
+    return factorise(f, lower, 0, floor);
 }
 
 /* ---- Solve ----------------------------------------------------------------------------------- */
@@ -202,6 +226,8 @@ void sinew_supernodal_solve(const sinew_supernodal *f, double *x)
         for (int32_t r = 0; r < height_of(f, k); r++)
             x[rows_of(f, k)[r]] = w[r];
     }
+    for (int32_t j = 0; f->sign && j < f->panels.n; j++)
+        x[j] *= f->sign[j];
     for (int32_t k = f->panels.count - 1; k >= 0; k--) {
         double *w = gather_rows(f, k, x);
         f->kernels->backward(height_of(f, k), width_of(f, k), f->values + f->start[k], w);

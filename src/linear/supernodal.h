@@ -2,7 +2,8 @@
  *
  * supernodal.h: the factorisation A = L L^T of a sparse symmetric matrix in double, by panels (panels.h), each of which
  * takes in what those before it have to say (Ng and Peyton 1993, left-looking). What is dense goes through the kernels
- * of math/dense.h.
+ * of math/dense.h. A matrix that need not be definite is A = L S L^T, S diagonal with 1, -1 or 0, in the order given:
+ * pivots are not exchanged (ldl.h says which matrices bear that).
  *
  * CHOLMOD's own numeric factorisation is not used: it calls BLAS, and the one that is fast, OpenBLAS, starts threads
  * when it is loaded, takes large buffers, and waits for ever where memory is short. Nothing here allocates after
@@ -28,7 +29,8 @@ typedef struct sinew_supernodal {
     int32_t *relative;  /* [most rows of a panel] */
     double *product;    /* products of panels */
     double *work;
-    bool single; /* A and its differences with products are rounded to 32 bits, as kernels of dense_single.h do */
+    double *sign; /* [n] S; NULL: A is positive definite, A = L L^T */
+    bool single;  /* A and its differences with products are rounded to 32 bits, as kernels of dense_single.h do */
 } sinew_supernodal;
 
 /* `upper` and `columns` as in panels.h. False without memory; destroy in any case. */
@@ -44,6 +46,11 @@ bool sinew_supernodal_need_values(sinew_supernodal *f);
 /* L of A + shift I; `lower` is the lower triangle of A in the order of elimination. Returns -1, or the column at which
  * A + shift I is not positive definite. */
 int32_t sinew_supernodal_factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift);
-void sinew_supernodal_solve(const sinew_supernodal *f, double *x); /* x = A^-1 x, [n] */
+/* The same with S, which is allocated by sinew_supernodal_need_signs: floor [n], |pivot| <= floor counts as none.
+ * Returns -1, or the column whose pivot is no number, or 0 with a floor of 0. */
+bool sinew_supernodal_need_signs(sinew_supernodal *f); /* false without memory */
+int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const cholmod_sparse *lower, const double *floor);
+/* x = A^-1 x, [n]; unknowns whose pivot was none are 0 */
+void sinew_supernodal_solve(const sinew_supernodal *f, double *x);
 
 #endif

@@ -79,6 +79,13 @@ static inline __attribute__((always_inline)) void row_product(int quads, int32_t
     }
 }
 
+/* As pack_rows of one group, each column times its sign. */
+static inline void pack_signed(int32_t depth, const double *A, size_t stride, const double *sign, double *out)
+{
+    for (int32_t k = 0; k < depth; k++, A += stride, out += 4)
+        store_quad(out, sign[k] * load_quad(A));
+}
+
 /* Copies `quads` groups of four rows of `depth` columns next to each other. */
 static inline void pack_rows(int quads, int32_t depth, const double *A, size_t stride, double *out)
 {
@@ -92,21 +99,26 @@ typedef struct depth_pass {
     size_t stride;
     int32_t depth;
     bool direct, add;
+    const double *sign; /* [depth], or NULL */
     double *packed_rows, *packed_columns;
 } depth_pass;
 
 static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, double *C)
 {
     const size_t height = sinew_dense_round((size_t)rows);
-    for (int32_t j = 0; !p->direct && j < columns; j += 4)
-        pack_rows(1, p->depth, p->A + j, p->stride, p->packed_columns + (size_t)j * (size_t)p->depth);
+    const bool direct_columns = p->direct && !p->sign;
+    for (int32_t j = 0; !direct_columns && j < columns; j += 4)
+        if (p->sign)
+            pack_signed(p->depth, p->A + j, p->stride, p->sign, p->packed_columns + (size_t)j * (size_t)p->depth);
+        else
+            pack_rows(1, p->depth, p->A + j, p->stride, p->packed_columns + (size_t)j * (size_t)p->depth);
     for (int32_t i = 0; i < rows; i += 4 * TILE) {
         const int32_t left = (rows - i + 3) / 4;
         const int quads = left < TILE ? (int)left : TILE;
         const int32_t reach = i + 4 * quads < columns ? i + 4 * quads : columns;
-        const double *a = p->direct ? p->A + i : p->packed_rows, *b = p->direct ? p->A : p->packed_columns;
-        const size_t a_step = p->direct ? p->stride : 4 * (size_t)quads, b_step = p->direct ? p->stride : 4;
-        const size_t jump = p->direct ? 4 : 4 * (size_t)p->depth;
+        const double *a = p->direct ? p->A + i : p->packed_rows, *b = direct_columns ? p->A : p->packed_columns;
+        const size_t a_step = p->direct ? p->stride : 4 * (size_t)quads, b_step = direct_columns ? p->stride : 4;
+        const size_t jump = direct_columns ? 4 : 4 * (size_t)p->depth;
         if (!p->direct)
             pack_rows(quads, p->depth, p->A + i, p->stride, p->packed_rows);
         if (quads == TILE)
@@ -118,8 +130,8 @@ static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, do
     }
 }
 
-static void dense_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride, double *C,
-                          double *work)
+static void dense_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride,
+                          const double *sign, double *C, double *work)
 {
     for (int32_t k = 0; k < depth; k += DEPTH)
         depth_product(&(depth_pass){.A = A + (size_t)k * stride,
@@ -127,6 +139,7 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
                                     .depth = depth - k < DEPTH ? depth - k : DEPTH,
                                     .direct = columns <= DIRECT,
                                     .add = k > 0,
+                                    .sign = sign ? sign + k : NULL,
                                     .packed_rows = work,
                                     .packed_columns = work + (size_t)(4 * TILE) * DEPTH},
                       rows, columns, C);
@@ -137,27 +150,53 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
 /* A block of up to BLOCK columns by itself, numbers (i, j) at D[j][i], fillers up to a multiple of four. */
 typedef double square[BLOCK][BLOCK];
 
-/* Column by column: what the columns before have to say, sixteen rows at a time, then the root. */
+/* What the columns before have to say to column j, sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
+static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int32_t j, square D, square B)
+{
+    for (int32_t i = j / 4 * 4; i < n; i += 16) {
+        const int quads = n - i > 12 ? 4 : (int)((n - i + 3) / 4);
+        quad s[4];
+        for (int r = 0; r < quads; r++)
+            s[r] = load_quad(&D[j][i + 4 * r]);
+        for (int32_t k = 0; k < j; k++)
+            for (int r = 0; r < quads; r++)
+                s[r] -= B[k][j] * load_quad(&D[k][i + 4 * r]);
+        for (int r = 0; r < quads; r++)
+            store_quad(&D[j][i + 4 * r], s[r]);
+    }
+}
+
 static int32_t factorise_square(int32_t n, square D)
 {
     for (int32_t j = 0; j < n; j++) {
-        for (int32_t i = j / 4 * 4; i < n; i += 16) {
-            const int quads = n - i > 12 ? 4 : (int)((n - i + 3) / 4);
-            quad s[4];
-            for (int r = 0; r < quads; r++)
-                s[r] = load_quad(&D[j][i + 4 * r]);
-            for (int32_t k = 0; k < j; k++)
-                for (int r = 0; r < quads; r++)
-                    s[r] -= D[k][j] * load_quad(&D[k][i + 4 * r]);
-            for (int r = 0; r < quads; r++)
-                store_quad(&D[j][i + 4 * r], s[r]);
-        }
+        take_in_columns(n, j, D, D);
         if (!(D[j][j] > 0) || !(D[j][j] < HUGE_VAL))
             return j;
         const double root = sqrt(D[j][j]), inverse = 1 / root;
         D[j][j] = root;
         for (int32_t i = j + 1; i < n; i++)
             D[j][i] *= inverse;
+    }
+    return -1;
+}
+
+/* As factorise_square with signs; B [k] = sign of column k times D [k], inverse [j] = sign over diagonal. */
+static int32_t factorise_signed(int32_t n, square D, square B, const sinew_dense_signs *signs, double *inverse)
+{
+    for (int32_t j = 0; j < n; j++) {
+        take_in_columns(n, j, D, B);
+        const double d = D[j][j], size = fabs(d);
+        if (!(size < HUGE_VAL) || (size == 0 && signs->floor[j] == 0))
+            return j;
+        const double sign = size <= signs->floor[j] ? 0 : d > 0 ? 1 : -1, root = sign != 0 ? sqrt(size) : 1;
+        signs->sign[j] = sign;
+        inverse[j] = sign / root;
+        D[j][j] = root;
+        B[j][j] = sign * root;
+        for (int32_t i = j + 1; i < n; i++) {
+            D[j][i] = sign != 0 ? D[j][i] * inverse[j] : 0;
+            B[j][i] = sign * D[j][i];
+        }
     }
     return -1;
 }
@@ -182,11 +221,9 @@ static inline __attribute__((always_inline)) void solve_rows(int quads, int32_t 
 }
 
 /* Rows below the square, a tile at a time, in a buffer that has room for fillers. */
-static void solve_below(int32_t rows, int32_t n, square D, double *below, size_t stride)
+static void solve_below(int32_t rows, int32_t n, square D, const double *inverse, double *below, size_t stride)
 {
-    double X[BLOCK * 4 * TILE], inverse[BLOCK];
-    for (int32_t j = 0; j < n; j++)
-        inverse[j] = 1 / D[j][j];
+    double X[BLOCK * 4 * TILE];
     for (int32_t i = 0; i < rows; i += 4 * TILE) {
         const int32_t count = rows - i < 4 * TILE ? rows - i : 4 * TILE;
         const int quads = (int)((count + 3) / 4);
@@ -206,31 +243,38 @@ static void solve_below(int32_t rows, int32_t n, square D, double *below, size_t
 }
 
 /* Columns first .. first + n of the panel, to which all columns before have been applied. */
-static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *panel)
+static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *panel, const sinew_dense_signs *signs)
 {
     const size_t stride = (size_t)rows;
-    double *top = panel + (size_t)first * stride + first;
-    square D;
+    double *top = panel + (size_t)first * stride + first, inverse[BLOCK];
+    square D, B;
     for (int32_t j = 0; j < BLOCK; j++)
         for (int32_t i = 0; i < BLOCK; i++)
             D[j][i] = i >= j && i < n && j < n ? top[(size_t)j * stride + (size_t)i] : 0;
-    const int32_t bad = factorise_square(n, D);
+    for (int32_t j = 0; signs && j < n; j++)
+        memset(B[j], 0, sizeof B[j]);
+    const int32_t bad =
+        signs ? factorise_signed(n, D, B, &(sinew_dense_signs){signs->sign + first, signs->floor + first}, inverse)
+              : factorise_square(n, D);
     if (bad >= 0)
         return first + bad;
-    for (int32_t j = 0; j < n; j++)
+    for (int32_t j = 0; j < n; j++) {
         memcpy(top + (size_t)j * stride + j, &D[j][j], (size_t)(n - j) * sizeof D[0][0]);
-    solve_below(rows - first - n, n, D, top + n, stride);
+        inverse[j] = signs ? inverse[j] : 1 / D[j][j];
+    }
+    solve_below(rows - first - n, n, signs ? B : D, inverse, top + n, stride);
     return -1;
 }
 
-static int32_t dense_factorise(int32_t rows, int32_t columns, double *panel, double *C, double *work)
+static int32_t dense_factorise(int32_t rows, int32_t columns, double *panel, const sinew_dense_signs *signs, double *C,
+                               double *work)
 {
     const size_t stride = (size_t)rows;
     for (int32_t first = 0; first < columns; first += BLOCK) {
         const int32_t n = columns - first < BLOCK ? columns - first : BLOCK, below = rows - first;
         if (first > 0) {
             const size_t height = sinew_dense_round((size_t)below);
-            dense_product(below, n, first, panel + first, stride, C, work);
+            dense_product(below, n, first, panel + first, stride, signs ? signs->sign : NULL, C, work);
             for (int32_t j = 0; j < n; j++) {
                 double *out = panel + (size_t)(first + j) * stride + first;
                 const double *c = C + (size_t)j * height;
@@ -238,7 +282,7 @@ static int32_t dense_factorise(int32_t rows, int32_t columns, double *panel, dou
                     out[i] -= c[i];
             }
         }
-        const int32_t bad = factorise_block(rows, first, n, panel);
+        const int32_t bad = factorise_block(rows, first, n, panel, signs);
         if (bad >= 0)
             return bad;
     }

@@ -102,7 +102,7 @@ static void judge_by(sinew_solve *s, sinew_row_solve *r)
     s->judged = !s->conditioned ? s->objective : r->soft_is_rest ? &r->rest : &r->soft;
 }
 
-sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, bool curved, size_t own_size, sinew_error *error)
+sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     sinew_row_solve *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
@@ -117,8 +117,10 @@ sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, bool curved, siz
     copy_step(o, &r->rest);
     copy_step(o, &r->soft);
     r->size = box_diagonal(o);
-    r->rows = sinew_constraints_create(o, is_row, &which, curved, error);
-    r->saddle = r->rows ? sinew_saddle_create(&r->rest, r->rows, curved, error) : NULL;
+    r->rows = sinew_constraints_create(o, is_row, &which, kind & SINEW_SADDLE_CURVED, error);
+    if (r->rows)
+        sinew_constraints_evaluate(r->rows, s->q); /* the rest shape: the system asks which rows are compliant */
+    r->saddle = r->rows ? sinew_saddle_create(&r->rest, r->rows, kind, error) : NULL;
     if (!r->saddle)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
     if (!allocate_vectors(r, o, own_size))

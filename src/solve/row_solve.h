@@ -57,9 +57,9 @@ typedef struct sinew_row_solve {
     void *own; /* the solver's own, one block */
 } sinew_row_solve;
 
-/* Builds rows, objectives and system into s->memory; `curved`: with room for geometric stiffness. `own_size` bytes,
+/* Builds rows, objectives and system into s->memory; kind: SINEW_SADDLE_ bits. `own_size` bytes,
  * zeroed, for the solver. Sets s->judged and s->conditioned. */
-sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, bool curved, size_t own_size, sinew_error *error);
+sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
 void sinew_row_solve_release(sinew_solve *s);
 extern const sinew_condition_ops sinew_row_conditions;
 bool sinew_row_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);

@@ -6,160 +6,13 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "linear/cholesky.h"
+#include "solve/saddle_order.h"
 
 #define REDUNDANT   1e-11 /* pivots of hard rows, scaled, that are none */
-#define REFINEMENTS 4
-
-/* ---- Order ----------------------------------------------------------------------------------- */
-
-static int compare_keys(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts and leaves each key once; returns how many. */
-static size_t sort_keys(int64_t *keys, size_t count)
-{
-    size_t used = 0;
-    qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 0; i < count; i++)
-        if (used == 0 || keys[i] != keys[used - 1])
-            keys[used++] = keys[i];
-    return used;
-}
-
-static int64_t pair_key(int32_t i, int32_t j)
-{
-    return (int64_t)(i < j ? i : j) << 32 | (i < j ? j : i);
-}
-
-/* The row of a vertex's particle in the assembly; -1 at pins. */
-static int32_t free_of(const sinew_saddle *s, int32_t particle)
-{
-    return particle < 0 ? -1 : s->assembly->free_index[particle];
-}
-
-/* Keys (column, row) of the lower triangle of the graph of particles; counts only where keys is NULL. */
-static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
-{
-    const sinew_assembly *as = s->assembly;
-    size_t count = 0;
-    for (int32_t j = 0; j < as->free_count; j++)
-        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++, count++)
-            if (keys)
-                keys[count] = pair_key(j, as->row[k]);
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
-        if (set->whole && !s->curved)
-            continue;
-        for (int32_t e = 0; e < set->element_count; e++) {
-            const int32_t *particles = sinew_row_particles(s->rows, set, e);
-            for (int32_t a = 1; a < set->vertex_count; a++)
-                for (int32_t b = 0; b < a; b++)
-                    if (particles[a] >= 0 && particles[b] >= 0) {
-                        if (keys)
-                            keys[count] = pair_key(free_of(s, particles[a]), free_of(s, particles[b]));
-                        count++;
-                    }
-        }
-    }
-    return count;
-}
-
-/* order [free_count]: order[k] is eliminated k-th. */
-static sinew_status order_particles(const sinew_saddle *s, int32_t *order, sinew_error *error)
-{
-    const sinew_allocator *a = &s->allocator;
-    const size_t n = (size_t)s->free_count, most = list_pairs(s, NULL);
-    int64_t *keys = sinew_allocate(a, most, sizeof *keys);
-    int32_t *column = sinew_allocate_zero(a, n + 1, sizeof *column);
-    int32_t *row = sinew_allocate(a, most, sizeof *row);
-    sinew_real *places = sinew_assembly_places(s->assembly, s->rest);
-    sinew_status status = keys && column && row && places ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
-    if (status == SINEW_OK) {
-        list_pairs(s, keys);
-        const size_t count = sort_keys(keys, most);
-        for (size_t k = 0; k < count; k++) {
-            column[(keys[k] >> 32) + 1]++;
-            row[k] = (int32_t)(keys[k] & 0xffffffff);
-        }
-        for (size_t j = 0; j < n; j++)
-            column[j + 1] += column[j];
-        status = sinew_fill_reducing_order(a, s->free_count, column, row, places, order, error);
-    }
-    sinew_release(a, keys);
-    sinew_release(a, column);
-    sinew_release(a, row);
-    sinew_release(a, places);
-    return status;
-}
-
-/* after [row_count]: how many particles are eliminated before each row. */
-static void rank_rows(const sinew_saddle *s, const int32_t *rank, int32_t *after)
-{
-    for (int32_t r = 0; r < s->rows->row_count; r++)
-        after[r] = 0;
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
-        for (int32_t e = 0; e < set->element_count; e++) {
-            const int32_t *particles = sinew_row_particles(s->rows, set, e);
-            int32_t last = set->whole ? s->free_count : 0;
-            for (int32_t a = 0; a < set->vertex_count; a++)
-                if (particles[a] >= 0 && rank[free_of(s, particles[a])] + 1 > last)
-                    last = rank[free_of(s, particles[a])] + 1;
-            for (int32_t i = 0; i < set->constraint_count; i++)
-                after[sinew_row_of(set, e, i)] = last;
-        }
-    }
-}
-
-/* Places of all unknowns: particles in their order, each row after the last of its particles. */
-static void place_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
-{
-    const int32_t rows = s->rows->row_count;
-    memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
-    for (int32_t r = 0; r < rows; r++)
-        first[after[r] + 1]++;
-    /* first[k] = the place of the rows that follow k particles */
-    for (int32_t k = 0; k <= s->free_count; k++)
-        first[k + 1] += first[k];
-    for (int32_t k = 0; k < s->free_count; k++)
-        s->particle_place[order[k]] = 3 * k + first[k + 1];
-    for (int32_t r = 0; r < rows; r++)
-        s->row_place[r] = 3 * after[r] + first[after[r]]++;
-}
-
-static sinew_status make_order(sinew_saddle *s, sinew_error *error)
-{
-    const sinew_allocator *a = &s->allocator;
-    const size_t n = (size_t)s->free_count;
-    int32_t *order = sinew_allocate(a, n, sizeof *order), *rank = sinew_allocate(a, n, sizeof *rank);
-    int32_t *after = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *after);
-    int32_t *first = sinew_allocate(a, n + 2, sizeof *first);
-    s->particle_place = sinew_allocate(a, n, sizeof *s->particle_place);
-    s->row_place = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *s->row_place);
-    sinew_status status = order && rank && after && first && s->particle_place && s->row_place
-                              ? SINEW_OK
-                              : sinew_fail_memory(error, "the order of rows");
-    if (status == SINEW_OK && n > 0)
-        status = order_particles(s, order, error);
-    if (status == SINEW_OK) {
-        for (size_t k = 0; k < n; k++)
-            rank[order[k]] = (int32_t)k;
-        rank_rows(s, rank, after);
-        place_unknowns(s, order, after, first);
-    }
-    sinew_release(a, order);
-    sinew_release(a, rank);
-    sinew_release(a, after);
-    sinew_release(a, first);
-    return status;
-}
+#define LIFTED      1e-9  /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
+#define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
 
@@ -200,8 +53,8 @@ static void visit_jacobian(const sinew_saddle *s, const sinew_row_set *set, int3
         const size_t at = (size_t)(sinew_row_jacobian(s->rows, set, e, i) - s->rows->J);
         for (int32_t k = 0; k < 3 * set->vertex_count; k++)
             if (particles[k / 3] >= 0)
-                visit(context, FROM_JACOBIAN, at + (size_t)k, s->particle_place[free_of(s, particles[k / 3])] + k % 3,
-                      row);
+                visit(context, FROM_JACOBIAN, at + (size_t)k,
+                      s->particle_place[sinew_saddle_free_of(s, particles[k / 3])] + k % 3, row);
         for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++)
             visit(context, FROM_ALPHA, set->compliance_at + (size_t)((e * m + i) * m + j),
                   s->row_place[sinew_row_of(set, e, j)], row);
@@ -217,8 +70,8 @@ static void visit_blocks(const sinew_saddle *s, const sinew_row_set *set, int32_
             for (int32_t k = 0; k < 9; k++, at++) {
                 if (particles[a] < 0 || particles[b] < 0 || (a == b && k / 3 < k % 3))
                     continue;
-                visit(context, FROM_BLOCKS, at, s->particle_place[free_of(s, particles[a])] + k / 3,
-                      s->particle_place[free_of(s, particles[b])] + k % 3);
+                visit(context, FROM_BLOCKS, at, s->particle_place[sinew_saddle_free_of(s, particles[a])] + k / 3,
+                      s->particle_place[sinew_saddle_free_of(s, particles[b])] + k % 3);
             }
 }
 
@@ -272,15 +125,13 @@ static void map_entry(void *context, int list, size_t at, int32_t i, int32_t j)
     lists[list][at] = (int32_t)find_entry(s, i, j);
 }
 
-static bool build_columns(sinew_saddle *s, key_list *keys)
+static bool fill_columns(sinew_saddle *s, key_list *keys)
 {
     const sinew_allocator *a = &s->allocator;
-    const size_t count = sort_keys(keys->keys, keys->count);
+    const size_t count = sinew_saddle_sort_keys(keys->keys, keys->count);
     s->column = sinew_allocate_zero(a, (size_t)s->count + 1, sizeof *s->column);
     s->row = sinew_allocate(a, count, sizeof *s->row);
-    s->values = sinew_allocate(a, count, sizeof *s->values);
-    s->scaled = sinew_allocate(a, count, sizeof *s->scaled);
-    if (!s->column || !s->row || !s->values || !s->scaled)
+    if (!s->column || !s->row)
         return false;
     for (size_t k = 0; k < count; k++) {
         s->column[(keys->keys[k] >> 32) + 1]++;
@@ -290,6 +141,88 @@ static bool build_columns(sinew_saddle *s, key_list *keys)
         s->column[j + 1] += s->column[j];
     return true;
 }
+
+static void drop_columns(sinew_saddle *s)
+{
+    sinew_release(&s->allocator, s->column);
+    sinew_release(&s->allocator, s->row);
+    s->column = NULL;
+    s->row = NULL;
+}
+
+/* column and row of the unknowns where they have been placed. */
+static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
+{
+    key_list keys = {0};
+    visit_entries(s, collect_key, &keys);
+    if (keys.count > INT32_MAX)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
+                          (double)keys.count);
+    keys.keys = sinew_allocate(&s->allocator, keys.count, sizeof *keys.keys);
+    keys.count = 0;
+    bool good = keys.keys != NULL;
+    if (good) {
+        visit_entries(s, collect_key, &keys);
+        good = fill_columns(s, &keys);
+    }
+    sinew_release(&s->allocator, keys.keys);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* Columns of the places at hand, and what it costs to factorise them. */
+static sinew_status cost_columns(sinew_saddle *s, double *cost, sinew_error *error)
+{
+    const sinew_status status = build_columns(s, error);
+    return status == SINEW_OK ? sinew_ldl_cost(s->count, s->column, s->row, cost, error) : status;
+}
+
+/* Takes the order with rows last where it costs less than the one by particles, which is at hand. */
+static sinew_status try_rows_last(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t n = (size_t)s->free_count, m = (size_t)s->rows->row_count;
+    int32_t *const places = s->particle_place, *const rows = s->row_place;
+    double cost[2];
+    sinew_status status = cost_columns(s, &cost[0], error);
+    if (status != SINEW_OK)
+        return status;
+    drop_columns(s);
+    s->particle_place = sinew_allocate(a, n, sizeof *places);
+    s->row_place = sinew_allocate(a, m, sizeof *rows);
+    status = s->particle_place && s->row_place ? sinew_saddle_order_rows(s, error)
+                                               : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK)
+        status = cost_columns(s, &cost[1], error);
+    const bool taken = status == SINEW_OK && cost[1] < cost[0];
+    sinew_release(a, taken ? places : s->particle_place);
+    sinew_release(a, taken ? rows : s->row_place);
+    if (!taken) {
+        drop_columns(s);
+        s->particle_place = places;
+        s->row_place = rows;
+    }
+    return status;
+}
+
+/* Places and columns. */
+static sinew_status lay_out(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    s->particle_place = sinew_allocate(a, (size_t)s->free_count, sizeof *s->particle_place);
+    s->row_place = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *s->row_place);
+    s->early = sinew_allocate_zero(a, (size_t)s->rows->row_count, 1);
+    if (!s->particle_place || !s->row_place || !s->early)
+        return sinew_fail_memory(error, "the order of rows");
+    sinew_saddle_choose_early(s);
+    sinew_status status = sinew_saddle_order_particles(s, error);
+    if (status == SINEW_OK && sinew_saddle_rows_can_be_last(s))
+        status = try_rows_last(s, error);
+    return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
+}
+
+/* ---- Create ---------------------------------------------------------------------------------- */
 
 static int32_t *make_map(const sinew_saddle *s, size_t count)
 {
@@ -320,35 +253,25 @@ static bool make_maps(sinew_saddle *s)
     return true;
 }
 
-static sinew_status build_pattern(sinew_saddle *s, sinew_error *error)
+static sinew_status allocate_numbers(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
-    key_list keys = {0};
-    visit_entries(s, collect_key, &keys);
-    if (keys.count > INT32_MAX)
-        return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
-                          (double)keys.count);
-    keys.keys = sinew_allocate(a, keys.count, sizeof *keys.keys);
-    keys.count = 0;
-    bool good = keys.keys != NULL;
-    if (good) {
-        visit_entries(s, collect_key, &keys);
-        good = build_columns(s, &keys);
-    }
-    sinew_release(a, keys.keys);
-    const size_t n = (size_t)s->count;
+    const size_t n = (size_t)s->count, entries = s->column[n];
+    s->values = sinew_allocate(a, entries, sizeof *s->values);
+    s->scaled = sinew_allocate(a, entries, sizeof *s->scaled);
     s->scale = sinew_allocate(a, n, sizeof *s->scale);
     s->floors = sinew_allocate(a, n, sizeof *s->floors);
     s->right = sinew_allocate(a, n, sizeof *s->right);
     s->solution = sinew_allocate(a, n, sizeof *s->solution);
     s->is_row = sinew_allocate_zero(a, n, sizeof *s->is_row);
-    good = good && make_maps(s) && s->scale && s->floors && s->right && s->solution && s->is_row;
+    const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_row;
     for (int32_t r = 0; good && r < s->rows->row_count; r++)
         s->is_row[s->row_place[r]] = 1;
-    return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+    return good && make_maps(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
-sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, bool curved, sinew_error *error)
+sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, uint32_t kind,
+                                  sinew_error *error)
 {
     sinew_saddle *s = sinew_allocate_zero(&rest->allocator, 1, sizeof *s);
     sinew_status status = s ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
@@ -356,19 +279,19 @@ sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints
         s->allocator = rest->allocator;
         s->rest = rest;
         s->rows = rows;
-        s->curved = curved;
-        s->assembly = sinew_assembly_create(rest, rest->task_count, NULL, error);
+        s->curved = kind & SINEW_SADDLE_CURVED;
+        s->assembly = sinew_assembly_create(rest, kind & SINEW_SADDLE_MASSES ? 0 : rest->task_count, NULL, error);
         status = s->assembly ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     if (status == SINEW_OK) {
         s->free_count = s->assembly->free_count;
         s->count = 3 * s->free_count + rows->row_count;
-        status = make_order(s, error);
+        status = lay_out(s, error);
     }
     if (status == SINEW_OK)
-        status = build_pattern(s, error);
+        status = allocate_numbers(s, error);
     if (status == SINEW_OK)
-        s->ldl = sinew_ldl_create(&s->allocator, s->count, s->column, s->row, error);
+        s->ldl = sinew_ldl_create(&s->allocator, sinew_lanes()->dense, s->count, s->column, s->row, error);
     if (status == SINEW_OK && s->ldl)
         return s;
     sinew_saddle_destroy(s);
@@ -383,23 +306,9 @@ void sinew_saddle_destroy(sinew_saddle *s)
     sinew_ldl_destroy(s->ldl);
     if (s->assembly)
         sinew_assembly_destroy(s->rest, s->assembly);
-    void *arrays[] = {s->particle_place,
-                      s->row_place,
-                      s->column,
-                      s->row,
-                      s->values,
-                      s->scaled,
-                      s->hessian,
-                      s->hessian_at,
-                      s->jacobian_at,
-                      s->alpha_at,
-                      s->block_at,
-                      s->scale,
-                      s->floors,
-                      s->right,
-                      s->solution,
-                      s->is_row,
-                      s};
+    void *arrays[] = {s->particle_place, s->row_place,  s->column,      s->row,      s->values,   s->scaled,
+                      s->hessian,        s->hessian_at, s->jacobian_at, s->alpha_at, s->block_at, s->scale,
+                      s->floors,         s->right,      s->solution,    s->is_row,   s->early,    s};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
 }
@@ -486,7 +395,23 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
     measure_diagonal(s);
 }
 
-/* scale of particles = |A_ii|^-1/2, of rows (J diag(A)^-1 J^T + alpha)^-1/2; a hard row has a floor. */
+/* scale of rows = J diag(A)^-1 J^T + alpha, where that of particles is known. */
+static void measure_rows(sinew_saddle *s)
+{
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        s->scale[s->row_place[r]] = fabs(s->values[s->column[s->row_place[r] + 1] - 1]);
+    for (int32_t k = 0; k < s->count; k++)
+        for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
+            const int32_t i = s->row[at];
+            if (s->is_row[i] == s->is_row[k])
+                continue;
+            const int32_t row = s->is_row[k] ? k : i, particle = s->is_row[k] ? i : k;
+            s->scale[row] += pow(s->values[at] * s->scale[particle], 2);
+        }
+}
+
+/* scale of particles = |A_ii|^-1/2, of rows (J diag(A)^-1 J^T + alpha)^-1/2; a hard row has a floor, an early one a
+ * lift. */
 static void find_scales(sinew_saddle *s, double shift)
 {
     memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);
@@ -496,15 +421,12 @@ static void find_scales(sinew_saddle *s, double shift)
             const double size = fabs(s->values[s->column[k + 1] - 1] + shift * s->mean);
             s->scale[k] = size > 1e-10 * s->mean ? 1 / sqrt(size) : 1 / sqrt(s->mean > 0 ? s->mean : 1);
         }
+    measure_rows(s);
     for (int32_t r = 0; r < s->rows->row_count; r++) {
         const int32_t k = s->row_place[r];
         const double alpha = -s->values[s->column[k + 1] - 1];
-        double size = fabs(alpha);
-        for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++)
-            if (!s->is_row[s->row[at]])
-                size += pow(s->values[at] * s->scale[s->row[at]], 2);
-        s->scale[k] = size > 0 ? 1 / sqrt(size) : 1;
-        s->floors[k] = alpha == 0 ? fmax(REDUNDANT, s->doubt) : 0;
+        s->scale[k] = s->scale[k] > 0 ? 1 / sqrt(s->scale[k]) : 1;
+        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? fmax(REDUNDANT, s->doubt) : 0;
     }
 }
 

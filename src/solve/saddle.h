@@ -8,9 +8,8 @@
  *
  * thesis (3.21), (3.26), (4.18), (4.22), as one symmetric matrix, factorised by linear/ldl.h.
  *
- * Order: particles as sparse Cholesky would take them, in the graph in which a constraint joins its particles; each row
- * follows the last of its particles (rows of many particles come last). A hard row is then never eliminated before
- * something stands on its diagonal. The matrix is scaled to a diagonal of size one, particles by A, rows by J
+ * Order (saddle_order.h): hard rows follow all of their particles, so that something stands on their diagonal when they
+ * are eliminated. The matrix is scaled to a diagonal of size one, particles by A, rows by J
  * diag(A)^-1 J^T + alpha, so that one number tells a pivot that is none: a hard row of which less than about 3e-6 (the
  * square root of the floor) points in a direction of its own is redundant, and is left out.
  *
@@ -23,6 +22,12 @@
 #include "objective/assembly.h"
 #include "objective/constraints.h"
 
+/* What A may hold, besides M/h^2 and the second derivatives of the energies that are no rows. */
+enum {
+    SINEW_SADDLE_CURVED = 1 << 0, /* geometric stiffness too */
+    SINEW_SADDLE_MASSES = 1 << 1  /* M/h^2 alone: no matrix has `hessian` */
+};
+
 typedef struct sinew_saddle {
     sinew_allocator allocator;
     sinew_objective *rest;         /* borrowed: inertia and the energies that are no rows */
@@ -32,6 +37,7 @@ typedef struct sinew_saddle {
     int32_t free_count, count;     /* particles; unknowns in all */
     int32_t *particle_place;       /* [free_count] where the three unknowns of each begin */
     int32_t *row_place;            /* [row_count] */
+    uint8_t *early;                /* [row_count] rows that come before their particles */
     size_t *column;                /* [count + 1] upper triangle */
     int32_t *row;
     double *values;                            /* as filled */
@@ -59,8 +65,9 @@ typedef struct sinew_saddle_fill {
     const uint8_t *active; /* [row_count] 0: the row is switched off; NULL: all are on */
 } sinew_saddle_fill;
 
-/* Allocates; NULL on failure. The rows have been evaluated never or often: only their particles matter. */
-sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, bool curved,
+/* kind: SINEW_SADDLE_ bits. Allocates; NULL on failure. The rows have been evaluated once: which of them
+ * are compliant matters. */
+sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, uint32_t kind,
                                   sinew_error *error);
 void sinew_saddle_destroy(sinew_saddle *saddle); /* NULL is fine */
 

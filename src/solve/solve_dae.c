@@ -55,7 +55,7 @@ typedef struct dae {
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
 {
-    const sinew_status status = sinew_row_solve_prepare(s, SINEW_ROWS_HARD, false, sizeof(dae), error);
+    const sinew_status status = sinew_row_solve_prepare(s, SINEW_ROWS_HARD, SINEW_SADDLE_MASSES, sizeof(dae), error);
     if (status != SINEW_OK)
         return status;
     sinew_row_solve *r = s->memory;

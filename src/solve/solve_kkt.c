@@ -82,7 +82,8 @@ static sinew_status kkt_prepare(sinew_solve *s, sinew_error *error)
     if (uses_schur(s) && s->def.parameters[MATRIX] > 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "kkt: system = schur needs matrix = mass: the inverse of a stiffness matrix is dense");
-    const sinew_status status = sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], false, sizeof(kkt), error);
+    const uint32_t kind = s->def.parameters[MATRIX] > 0 ? 0 : SINEW_SADDLE_MASSES;
+    const sinew_status status = sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, sizeof(kkt), error);
     if (status != SINEW_OK || !uses_schur(s))
         return status;
     sinew_row_solve *r = s->memory;

@@ -49,7 +49,7 @@ static sinew_status primal_dual_prepare(sinew_solve *s, sinew_error *error)
 {
     const int which = (int)s->def.parameters[ROWS];
     const size_t size = 4 * (size_t)s->objective->particle_count;
-    sinew_status status = sinew_row_solve_prepare(s, which, true, sizeof(primal_dual), error);
+    sinew_status status = sinew_row_solve_prepare(s, which, SINEW_SADDLE_CURVED, sizeof(primal_dual), error);
     if (status != SINEW_OK)
         return status;
     sinew_row_solve *r = s->memory;

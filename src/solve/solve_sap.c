@@ -29,12 +29,40 @@ enum {
 static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER};
 
 typedef struct sap {
-    double force; /* N: natural size of forces in this step */
+    double force;               /* N: natural size of forces in this step */
+    sinew_constraints *no_rows; /* of the system of the energies that are no rows; NULL: there are none */
+    sinew_saddle *rest;
 } sap;
 
+static bool is_no_row(const void *context, const sinew_batch *batch)
+{
+    (void)context;
+    (void)batch;
+    return false;
+}
+
+/* The projection's matrix has the masses alone: what the other energies need is a system of its own. */
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
-    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], false, sizeof(sap), error);
+    const sinew_status status =
+        sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], SINEW_SADDLE_MASSES, sizeof(sap), error);
+    sinew_row_solve *r = s->memory;
+    if (status != SINEW_OK || r->rest.task_count == 0)
+        return status;
+    sap *p = r->own;
+    p->no_rows = sinew_constraints_create(s->objective, is_no_row, NULL, false, error);
+    p->rest = p->no_rows ? sinew_saddle_create(&r->rest, p->no_rows, 0, error) : NULL;
+    return p->rest ? SINEW_OK : error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
+}
+
+static void sap_release(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    if (r && r->own) {
+        sinew_saddle_destroy(((sap *)r->own)->rest);
+        sinew_constraints_destroy(((sap *)r->own)->no_rows);
+    }
+    sinew_row_solve_release(s);
 }
 
 static bool is_met(const sinew_solve *s, const sinew_row_solve *r)
@@ -42,19 +70,17 @@ static bool is_met(const sinew_solve *s, const sinew_row_solve *r)
     return s->def.tolerance > 0 && sinew_row_open(r, false) <= (double)s->def.tolerance;
 }
 
-/* One step of the energies that are no rows, from q_n: H dq = -grad g, all rows switched off. */
+/* One step of the energies that are no rows, from q_n: H dq = -grad g. */
 static void step_rest(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
-    const sinew_saddle_fill fill = {.q = s->q, .hessian = true, .project = true, .active = r->active};
-    memset(r->active, 0, (size_t)r->rows->row_count);
-    memset(r->right, 0, (size_t)r->rows->row_count * sizeof *r->right);
-    sinew_saddle_assemble(r->saddle, &fill);
-    if (!sinew_saddle_factorise(r->saddle, 0)) {
+    sinew_saddle *rest = ((sap *)r->own)->rest;
+    sinew_saddle_assemble(rest, &(sinew_saddle_fill){.q = s->q, .hessian = true, .project = true});
+    if (!sinew_saddle_factorise(rest, 0)) {
         s->notes |= SINEW_STEP_INDEFINITE;
         return;
     }
-    sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change);
+    sinew_saddle_solve(rest, r->pull, r->right, r->move, r->change);
     sinew_row_move(s, 1, s->q);
 }
 
@@ -113,7 +139,7 @@ const sinew_solver_ops sinew_solver_sap = {
              .needs = 0},
     SINEW_ROW_OPS,
     .prepare = sap_prepare,
-    .release = sinew_row_solve_release,
+    .release = sap_release,
     .begin = sap_begin,
     .iterate = sap_iterate,
 };

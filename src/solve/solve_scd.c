@@ -9,10 +9,16 @@
  * The sum is the geometric stiffness: how the directions of constraint forces turn as particles move. Without it
  * (`geometric` = off) a rope under tension has nothing against moving across itself, and large steps blow up.
  *
- * The multipliers are part of the state: a world that loads a state goes on with the same bits.
+ * The multipliers are part of the state: a world that loads a state goes on with the same bits. Where all of them are
+ * zero, as in the first step, one more system without the sum finds them: else a rope that begins under tension and not
+ * quite straight would explode in that step.
  *
- * Known limits: under compression the geometric stiffness is negative; where the matrix is then not definite within the
- * constraints, a multiple of the identity is added and the step says indefinite. Inequalities as in kkt.
+ * Under compression the stiffness of an edge is negative, and with it the matrix may be near to singular or not
+ * definite within the constraints: steps are then thrown far. So edges under compression leave theirs out (`geometric`
+ * = exact keeps them), but for the six of a rigid body.
+ *
+ * Known limits: that of joints and of energies over more vertices is kept, whatever its sign; where the matrix is then
+ * not definite, a multiple of the identity is added and the step says indefinite. Inequalities as in kkt.
  */
 #include <string.h>
 
@@ -24,19 +30,28 @@ enum {
     PARAMETER_COUNT
 };
 
+enum {
+    GEOMETRIC_ON,
+    GEOMETRIC_OFF,
+    GEOMETRIC_EXACT
+};
+
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [ROWS] = SINEW_ROWS_PARAMETER,
     [GEOMETRIC] = {.name = "geometric",
                    .unit = "",
-                   .choices = "on|off",
-                   .maximum = 1,
-                   .preset = 0,
-                   .meaning = "geometric stiffness, from the multipliers of the last step"},
+                   .choices = "on|off|exact",
+                   .maximum = 2,
+                   .preset = GEOMETRIC_ON,
+                   .meaning = "geometric stiffness, from the multipliers of the last step; exact: also of edges under "
+                              "compression, where it is negative"},
 };
 
 static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
 {
-    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], s->def.parameters[GEOMETRIC] == 0, 0, error);
+    const uint32_t kind = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF ? SINEW_SADDLE_CURVED : 0;
+    const size_t start = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, start, error);
 }
 
 /* lambda stays: it is the last step's. */
@@ -47,20 +62,82 @@ static void scd_begin(sinew_solve *s)
     r->redundant_count = 0;
 }
 
-static uint32_t scd_iterate(sinew_solve *s)
+static bool is_slack(const sinew_row_solve *r)
+{
+    for (int32_t i = 0; i < r->rows->row_count; i++)
+        if (r->lambda[i] != 0)
+            return false;
+    return true;
+}
+
+/* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer where some are pinned. */
+static bool is_rigid(const sinew_constraints *c, const sinew_row_set *set)
+{
+    const int32_t *particles = sinew_row_particles(c, set, 0);
+    int32_t known[4], count = 0;
+    if (set->element_count != 6)
+        return false;
+    for (int32_t i = 0; i < 12; i++) {
+        int32_t k = 0;
+        while (k < count && known[k] != particles[i])
+            k++;
+        if (k == 4)
+            return false;
+        if (k == count)
+            known[count++] = particles[i];
+    }
+    return true;
+}
+
+/* Under compression the stiffness of an edge is negative across it: it is left out. Edges of a rigid body keep theirs,
+ * as those that push are balanced by those that pull: half of them alone would resist its turning. */
+static void leave_out_compression(const sinew_constraints *c)
+{
+    for (int32_t t = 0; t < c->set_count; t++) {
+        const sinew_row_set *set = &c->sets[t];
+        if (set->vertex_count != 2 || is_rigid(c, set))
+            continue;
+        for (int32_t e = 0; e < set->element_count; e++) {
+            double *block = c->blocks + set->block_at + 27 * (size_t)e; /* 00, 10, 11 */
+            if (block[0] + block[4] + block[8] > 0)
+                memset(block, 0, 27 * sizeof *block);
+        }
+    }
+}
+
+/* One system from s->q, with the geometric stiffness of the multipliers that are there where `curved`. */
+static uint32_t take_system(sinew_solve *s, bool curved)
 {
     sinew_row_solve *r = s->memory;
-    const bool curved = s->def.parameters[GEOMETRIC] == 0 && r->rows->row_count > 0;
     const sinew_saddle_fill fill = {
         .q = s->q, .hessian = true, .project = true, .curvature = curved, .active = r->active};
     if (curved)
         sinew_constraints_curve(r->rows, s->q, r->lambda);
+    if (curved && s->def.parameters[GEOMETRIC] == GEOMETRIC_ON)
+        leave_out_compression(r->rows);
     memset(r->lambda, 0, (size_t)r->rows->row_count * sizeof *r->lambda);
     sinew_row_gather(s, s->q, false);
     sinew_row_evaluate(r, s->q);
     sinew_row_predict_active(s);
     sinew_row_gather_rows(r);
     return sinew_row_step(s, &fill);
+}
+
+static uint32_t scd_iterate(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const bool curved = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF && r->rows->row_count > 0;
+    if (!curved || !is_slack(r))
+        return take_system(s, curved);
+    /* No multipliers yet: a system without geometric stiffness finds them, and its motion is thrown away. */
+    const size_t size = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    memcpy(r->own, s->q, size);
+    const uint32_t bits = take_system(s, false);
+    if (bits || is_slack(r))
+        return bits;
+    memcpy(s->q, r->own, size);
+    s->done = false;
+    return take_system(s, true);
 }
 
 static size_t scd_state_size(const sinew_solve *s)

@@ -225,7 +225,7 @@ static void add_product(const sinew_world *world, double s, const sinew_real *p,
     sinew_real *tangent = w->tangents;
     for (int32_t i = 0; i < world->energy_count; i++) {
         const sinew_batch *batch = is_damped(&world->energies[i]) ? world->energies[i].batch : NULL;
-        const double factor = batch ? s * (double)world->energies[i].damping : 0;
+        const sinew_real factor = (sinew_real)(batch ? s * (double)world->energies[i].damping : 0);
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
             sinew_real *g = w->local + chunk_points(chunk);
@@ -235,9 +235,8 @@ static void add_product(const sinew_world *world, double s, const sinew_real *p,
                 .groups = sinew_batch_groups(batch, chunk), .p = w->local, .g = g, .tangent = tangent};
             batch->ops->product(&kernel);
             for (int32_t k = 0; k < chunk->slot_count; k++)
-                for (size_t x = 0; x < 3; x++)
-                    out[4 * (size_t)batch->particle[chunk->first_slot + k] + x] +=
-                        (sinew_real)(factor * (double)g[4 * (size_t)k + x]);
+                for (size_t x = 0, to = 4 * (size_t)batch->particle[chunk->first_slot + k]; x < 4; x++)
+                    out[to + x] += factor * g[4 * (size_t)k + x];
             tangent += chunk_tangents(batch, chunk);
         }
     }
@@ -254,8 +253,9 @@ static void clear_pins(const sinew_world *world, sinew_real *x)
 static void multiply(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
-    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
-        out[i] = world->mass[i / 4] * x[i];
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 4 * (size_t)i, last = c + 4; c < last; c++)
+            out[c] = world->mass[i] * x[c];
     add_product(world, (double)world->def.time_step, x, out);
     clear_pins(world, out);
 }
@@ -264,13 +264,18 @@ static void multiply(void *context, const sinew_real *x, sinew_real *out)
 static void divide(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
-    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++)
-        out[i] = x[i] / world->mass[i / 4];
+    for (int32_t i = 0; i < world->particle_count; i++) {
+        const sinew_real inverse = 1 / world->mass[i];
+        for (size_t c = 4 * (size_t)i, last = c + 4; c < last; c++)
+            out[c] = inverse * x[c];
+    }
 }
 
 enum {
     MOST_ITERATIONS = 500
 };
+/* Of the residual. Momenta do not depend on it: forces of an iterate are those of B on some velocities. */
+#define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
 {
@@ -289,7 +294,7 @@ static void damp_energies(sinew_world *world)
     clear_pins(world, w->rhs);
     const sinew_linear_map A = {multiply, world}, P = {divide, world};
     struct sinew_damping_work *work = world->damping;
-    sinew_pcg_solve(&work->pcg, A, P, w->rhs, w->d, sizeof(sinew_real) == 4 ? 1e-6 : 1e-12, MOST_ITERATIONS);
+    sinew_pcg_solve(&work->pcg, A, P, w->rhs, w->d, TOLERANCE, MOST_ITERATIONS);
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh || has_pins(world, body))

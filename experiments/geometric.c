@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * geometric.c: a taut pendulum and a taut chain by stable constrained dynamics, with and without geometric stiffness
+ * (Tournier, Nesme, Gilles, Faure 2015; slides, "Geometric Stiffness").
+ *
+ * Hard rods hang down and are pulled at the end with F. Sideways motion y is small and obeys M y'' = -K y, K made of
+ * the tensions over the lengths. What a step of scd does to the mode of frequency omega, x = h omega:
+ *
+ *     without   v' = v - h omega^2 y,   y' = y + h v'     rods pull in the directions that the step begins with: this
+ *               is symplectic Euler, bounded for x < 2, and beyond it grows by x^2/2 - 1 + ((x^2/2 - 1)^2 - 1)^1/2
+ *     with      v' = v - h omega^2 y',  y' = y + h v'     implicit Euler: falls by (1 + x^2)^-1/2, whatever x is
+ *
+ * So the fastest mode decides without, the slowest with. Multipliers of the last step must be known: chains take one
+ * step before they are knocked. A chain that begins crooked has none yet, and scd solves one more system to find them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+
+#define STEP    1e-2 /* s */
+#define GRAVITY 9.81
+/* m/s: the knock where it grows, so that there are steps to fit before it is large. */
+#define FAINT (sizeof(sinew_real) == 4 ? 1e-20 : 1e-120)
+#define LEAST (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* J: squares of what is almost lost */
+#define RATIO 1e4                                        /* pull over weight */
+
+enum {
+    LINKS = 100,
+    CURVE = 12,  /* steps that are drawn */
+    LINE = 81,   /* points of a theory's curve */
+    FIT = 400,   /* steps that are kept to be fitted */
+    SWEEP = 7,   /* ratios */
+    HIGHEST = 0, /* of a knock: neighbours against each other */
+    LOWEST = 1   /* all to the same side */
+};
+
+/* One run; energies are sideways, J: m v^2 / 2 and what tension does against slopes. */
+typedef struct taut {
+    int32_t links;
+    double ratio; /* pull over the weight of all that hangs */
+    bool geometric;
+    double knock;   /* m/s */
+    double crooked; /* m: how far every second particle begins beside the line */
+    int32_t steps;
+    double slowest, fastest;  /* 1/s: of the modes */
+    double theory, measured;  /* factor of the amplitude a step */
+    double first, last, most; /* energies; most: after the first step */
+    double worst;             /* largest energy over that of the step before, while it is above round-off */
+    double violation;         /* m, largest */
+    int64_t systems;          /* linear */
+    int32_t indefinite;       /* steps */
+    double energy[FIT + 1];
+} taut;
+
+static double mass_of(const taut *t, int32_t i)
+{
+    return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links; /* kg: chain.h halves that of the end */
+}
+
+static double weight_of(const taut *t, int32_t from)
+{
+    double sum = 0;
+    for (int32_t i = from; i <= t->links; i++)
+        sum += GRAVITY * mass_of(t, i);
+    return sum;
+}
+
+/* N: in the rod that ends at particle i; none beyond the last. */
+static double tension_of(const taut *t, int32_t i)
+{
+    return i > t->links ? 0 : t->ratio * weight_of(t, 1) + weight_of(t, i);
+}
+
+/* ---- Theory ------------------------------------------------------------------------------------ */
+
+/* How many omega^2 are below `square`: negative pivots of K - square M (Sylvester). */
+static int32_t modes_below(const taut *t, double square)
+{
+    int32_t count = 0;
+    double pivot = 1, across = 0;
+    for (int32_t i = 1; i <= t->links; i++) {
+        const double K = (tension_of(t, i) + tension_of(t, i + 1)) * t->links;
+        pivot = K - square * mass_of(t, i) - (i > 1 ? across * across / pivot : 0);
+        across = tension_of(t, i + 1) * t->links;
+        count += pivot < 0;
+    }
+    return count;
+}
+
+/* 1/s: of mode k, from 0, by bisection. */
+static double mode_frequency(const taut *t, int32_t k)
+{
+    double low = 0, high = 8 * tension_of(t, 1) * t->links / mass_of(t, t->links);
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        *(modes_below(t, middle) > k ? &high : &low) = middle;
+    }
+    return sqrt((low + high) / 2);
+}
+
+static void foretell(taut *t)
+{
+    t->slowest = mode_frequency(t, 0);
+    t->fastest = mode_frequency(t, t->links - 1);
+    const double x = STEP * (t->geometric ? t->slowest : t->fastest), half = x * x / 2 - 1;
+    t->theory = t->geometric ? 1 / sqrt(1 + x * x) : x <= 2 ? 1 : half + sqrt(half * half - 1);
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------- */
+
+static double sideways_energy(const taut *t, const sinew_world *world)
+{
+    sinew_real q[3 * (LINKS + 1)], v[3 * (LINKS + 1)];
+    double sum = 0;
+    sinew_world_get_positions(world, 0, t->links + 1, q);
+    sinew_world_get_velocities(world, 0, t->links + 1, v);
+    for (int32_t i = 1; i <= t->links; i++)
+        for (int c = 0; c < 3; c += 2) {
+            const double slope = ((double)q[3 * i + c] - (double)q[3 * i - 3 + c]) * t->links;
+            sum += 0.5 * mass_of(t, i) * (double)v[3 * i + c] * (double)v[3 * i + c];
+            sum += 0.5 * tension_of(t, i) * slope * slope / t->links;
+        }
+    return sum;
+}
+
+static void knock(const taut *t, sinew_world *world, int shape)
+{
+    sinew_real v[3 * (LINKS + 1)] = {0};
+    for (int32_t i = 1; i <= t->links; i++)
+        v[3 * i] = (sinew_real)(shape == HIGHEST && i % 2 == 0 ? -t->knock : t->knock);
+    sinew_world_set_velocities(world, 0, t->links + 1, v);
+}
+
+/* Every second particle beside the line, rods as long as they are. */
+static void make_crooked(const taut *t, sinew_world *world)
+{
+    const double rod = 1.0 / t->links;
+    sinew_real q[3 * (LINKS + 1)] = {0};
+    for (int32_t i = 1; i <= t->links; i++) {
+        q[3 * i] = (sinew_real)(i % 2 ? t->crooked : 0);
+        q[3 * i + 1] = (sinew_real)(-i * sqrt(rod * rod - t->crooked * t->crooked));
+    }
+    sinew_world_set_positions(world, 0, t->links + 1, q);
+}
+
+/* Pulled; a straight one has made the step in which its multipliers are found. */
+static sinew_world *make_taut(const taut *t, sinew_error *error)
+{
+    chain_def def = chain_default();
+    def.vertices = t->links + 1;
+    def.to[0] = 0;
+    def.to[1] = -1;
+    def.mass = 1.0 / t->links;
+    def.hard = true;
+    def.gravity = GRAVITY;
+    def.h = STEP;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_SCD);
+    def.solver.measure = SINEW_MEASURE_RESIDUAL;
+    if (sinew_solver_def_set_word(&def.solver, "geometric", t->geometric ? "on" : "off", error) != SINEW_OK)
+        return NULL;
+    sinew_world *world = chain_make(&def, error);
+    const sinew_real pull[3] = {0, (sinew_real)(-t->ratio * weight_of(t, 1)), 0};
+    if (world) {
+        sinew_world_set_forces(world, t->links, 1, pull);
+        if (t->crooked > 0)
+            make_crooked(t, world);
+        else
+            sinew_world_step(world, NULL);
+    }
+    return world;
+}
+
+/* The last step up to which E is above round-off and slopes are small. */
+static int32_t linear_steps(const taut *t)
+{
+    const double small = 1e-6 * tension_of(t, 1);
+    int32_t last = 0;
+    while (last < FIT && last < t->steps && t->energy[last + 1] > LEAST && (last < 2 || t->energy[last + 1] < small))
+        last++;
+    return last;
+}
+
+/* Slope of ln E over the latter half of these steps, when one mode has outgrown or outlived the others, as a factor of
+ * the amplitude. */
+static double fitted_growth(const taut *t)
+{
+    const int32_t end = linear_steps(t);
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (int32_t i = end / 2; i <= end; i++) {
+        n += 1;
+        x += i;
+        y += log(t->energy[i]);
+        xx += (double)i * i;
+        xy += i * log(t->energy[i]);
+    }
+    return n > 1 ? exp(0.5 * (n * xy - x * y) / (n * xx - x * x)) : NAN;
+}
+
+static void note_energy(taut *t, int32_t i, double E, double before)
+{
+    t->last = E;
+    t->most = i == 1 ? E : fmax(t->most, E);
+    if (before > LEAST)
+        t->worst = fmax(t->worst, E / before);
+    if (i <= FIT)
+        t->energy[i] = E;
+}
+
+static bool taut_run(taut *t, int shape, outcome *o)
+{
+    sinew_error error = {0};
+    sinew_step_result result;
+    sinew_world *world = make_taut(t, &error);
+    if (!world)
+        return chain_fail(o, &error);
+    foretell(t);
+    knock(t, world, shape);
+    t->first = t->energy[0] = t->last = sideways_energy(t, world);
+    for (int32_t i = 1; i <= t->steps; i++) {
+        const uint32_t bits = sinew_world_step(world, &result);
+        if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE))
+            break;
+        t->systems += result.linear_iterations;
+        t->indefinite += (bits & SINEW_STEP_INDEFINITE) != 0;
+        t->violation = fmax(t->violation, result.violation);
+        note_energy(t, i, sideways_energy(t, world), t->last);
+    }
+    t->measured = fitted_growth(t);
+    sinew_world_destroy(world);
+    return true;
+}
+
+/* ---- What is found ------------------------------------------------------------------------------ */
+
+static const char *name_of(const taut *t)
+{
+    return t->links > 1 ? "chain of 100 links" : "pendulum";
+}
+
+static void claim_calm(outcome *o, const taut *t)
+{
+    char what[120], published[120];
+    snprintf(what, sizeof what, "%s, with geometric stiffness: sideways energy over %d steps", name_of(t), t->steps);
+    snprintf(published, sizeof published, "calm; amplitude falls by 1/sqrt(1 + (h w)^2) = %.5f a step", t->theory);
+    claim *c = outcome_claim(o, what, published);
+    claim_measured(
+        c, "never grows (at most x %.4f in a step): %.2e J, at the end %.2e J; slowest part x %.5f a step (%.0f /s)",
+        t->worst, t->first, t->last, t->measured, log(t->measured) / STEP);
+    claim_holds(c, t->worst < 1 && fabs(t->measured / t->theory - 1) < 0.01 ? HOLDS_YES : HOLDS_NO, "%s", "");
+    outcome_number(o, t->worst, "worst_%d", t->links);
+    outcome_number(o, t->measured, "with_%d", t->links);
+    outcome_number(o, t->theory, "with_%d_theory", t->links);
+}
+
+static void claim_growth(outcome *o, const taut *t)
+{
+    char what[120], published[120];
+    snprintf(what, sizeof what, "%s, without: sideways energy grows", name_of(t));
+    snprintf(published, sizeof published,
+             "explodes; as symplectic Euler at h w = %.4g the amplitude grows %.5g x a step", STEP * t->fastest,
+             t->theory);
+    claim *c = outcome_claim(o, what, published);
+    claim_measured(
+        c, "%.5g x a step (%.0f /s) while it is small; %.1e J at the knock, up to %.1e J and rods off by up to %.1e m",
+        t->measured, log(t->measured) / STEP, t->first, t->most, t->violation);
+    claim_holds(c, fabs(t->measured / t->theory - 1) < 0.01 ? HOLDS_YES : HOLDS_NO, "%s", "");
+    outcome_number(o, t->measured, "without_%d", t->links);
+    outcome_number(o, t->theory, "without_%d_theory", t->links);
+}
+
+static void claim_systems(outcome *o, const taut *runs)
+{
+    claim *c = outcome_claim(o, "one linear solve a step", "one");
+    claim_measured(c, "%lld and %lld systems in %d steps with, %lld and %lld without; shifted in %d steps",
+                   (long long)runs[0].systems, (long long)runs[2].systems, runs[0].steps, (long long)runs[1].systems,
+                   (long long)runs[3].systems,
+                   runs[0].indefinite + runs[1].indefinite + runs[2].indefinite + runs[3].indefinite);
+    bool one = true;
+    for (int k = 0; k < 4; k++)
+        one = one && runs[k].systems == runs[k].steps && runs[k].indefinite == 0;
+    claim_holds(c, one ? HOLDS_YES : HOLDS_NO, "%s", "");
+    outcome_number(o, (double)runs[2].systems / runs[2].steps, "systems_a_step");
+}
+
+static const char *const names[4] = {"pendulum, with", "pendulum, without", "chain, with", "chain, without"};
+
+/* All four after the same knock; drawn up to 1e4 J and down to 1e-9 J. */
+static bool draw_energy(outcome *o)
+{
+    figure *f =
+        outcome_figure(o, "energy", "Sideways energy after a knock of 1 mm/s, pull 1e4 times the weight", "step", "J");
+    f->log_y = f->distinct = true;
+    for (int k = 0; k < 4; k++) {
+        taut t = {.links = k < 2 ? 1 : LINKS, .ratio = RATIO, .geometric = k % 2 == 0, .knock = 1e-3, .steps = CURVE};
+        if (!taut_run(&t, HIGHEST, o))
+            return false;
+        int32_t count = 1;
+        while (count <= CURVE && t.energy[count] < 1e4)
+            count++;
+        if (!figure_series(f, names[k], SINEW_SOLVER_SCD, k, count))
+            continue;
+        series *s = &f->series[f->series_count - 1];
+        for (int i = 0; i < count; i++) {
+            s->x[i] = i;
+            s->y[i] = fmax(t.energy[i], 1e-9);
+        }
+    }
+    return true;
+}
+
+/* Chains that are not straight when the world begins, and have no multipliers then. */
+static bool claim_start(outcome *o)
+{
+    taut of[3];
+    for (int k = 0; k < 3; k++) {
+        of[k] = (taut){.links = LINKS, .ratio = RATIO, .geometric = true, .steps = 20, .crooked = pow(10, -k - 3)};
+        if (!taut_run(&of[k], HIGHEST, o))
+            return false;
+    }
+    claim *c =
+        outcome_claim(o, "the first step, which knows no multipliers: a chain begins crooked by 1e-5, 1e-4, 1e-3 m",
+                      "calm (one more system in that step finds them)");
+    claim_measured(
+        c, "%.1e, %.1e, %.1e J at first, at most %.1e, %.1e, %.1e J, after 20 steps %.1e, %.1e, %.1e J; %lld systems",
+        of[2].first, of[1].first, of[0].first, of[2].most, of[1].most, of[0].most, of[2].last, of[1].last, of[0].last,
+        (long long)of[2].systems);
+    const bool calm[2] = {of[2].most < of[2].first && of[1].last < of[1].first, of[0].last < of[0].first};
+    claim_holds(c,
+                calm[0] && calm[1] ? HOLDS_YES
+                : calm[0]          ? HOLDS_PARTLY
+                                   : HOLDS_NO,
+                "rods that begin with slopes of 0.1 are straightened within the step: multipliers found from the "
+                "directions at its start are not those at its end");
+    for (int k = 0; k < 3; k++)
+        outcome_number(o, of[k].last / of[k].first, "crooked_%d", k + 3);
+    return true;
+}
+
+/* ---- Other tensions ----------------------------------------------------------------------------- */
+
+static const double ratios[SWEEP] = {0, 10, 1e2, 1e3, 4e3, 4.2e3, 1e5};
+
+/* A curve of `count` ratios from 10 to 1e5: theory, or the measured points. */
+static void draw_ratios(figure *f, int k, const taut *measured)
+{
+    const int32_t count = measured ? SWEEP - 1 : LINE;
+    char name[56];
+    snprintf(name, sizeof name, "%s%s", names[k], measured ? "" : ", theory");
+    if (!figure_series(f, name, SINEW_SOLVER_SCD, k, count))
+        return;
+    series *s = &f->series[f->series_count - 1];
+    for (int i = 0; i < count; i++) {
+        taut t = {.links = k < 2 ? 1 : LINKS, .geometric = k % 2 == 0};
+        t.ratio = measured ? measured[i + 1].ratio : pow(10, 1 + 4.0 * i / (LINE - 1));
+        if (!measured)
+            foretell(&t);
+        s->x[i] = t.ratio;
+        s->y[i] = measured ? measured[i + 1].measured : t.theory;
+    }
+}
+
+static void draw_sweep(outcome *o, const taut *of)
+{
+    figure *f = outcome_figure(o, "growth", "Amplitude sideways after a step over that before", "pull / weight",
+                               "factor a step");
+    f->log_x = f->log_y = f->distinct = true;
+    for (int k = 0; k < 4; k++) {
+        draw_ratios(f, k, &of[k * SWEEP]);
+        draw_ratios(f, k, NULL);
+    }
+}
+
+/* The rates at other tensions; the pendulum's threshold lies at F / (m g) = 4 l / (g h^2) = 4077. */
+static bool run_sweep(outcome *o)
+{
+    taut *of = calloc(4 * SWEEP, sizeof *of);
+    bool good = of != NULL;
+    double off = 0;
+    for (int k = 0; k < 4 * SWEEP && good; k++) {
+        of[k] = (taut){.links = k / SWEEP < 2 ? 1 : LINKS,
+                       .ratio = ratios[k % SWEEP],
+                       .geometric = k / SWEEP % 2 == 0,
+                       .steps = FIT};
+        of[k].knock = of[k].geometric ? 1e-3 : FAINT;
+        good = taut_run(&of[k], of[k].geometric ? LOWEST : HIGHEST, o);
+        off = fmax(off, fabs(of[k].measured / of[k].theory - 1));
+    }
+    if (good) {
+        const taut *p = &of[SWEEP], *c = &of[3 * SWEEP];
+        claim *a = outcome_claim(o, "without, at other tensions (0, 10, 100, 1e3, 4e3, 4.2e3, 1e5 times the weight)",
+                                 "grows where h w > 2: the pendulum from 4077 times its weight on, the chain always");
+        claim_measured(
+            a, "pendulum %.3f %.3f %.3f %.3f %.3f %.3f %.4g x a step, chain %.4g %.4g %.4g %.4g %.4g %.4g %.4g",
+            p[0].measured, p[1].measured, p[2].measured, p[3].measured, p[4].measured, p[5].measured, p[6].measured,
+            c[0].measured, c[1].measured, c[2].measured, c[3].measured, c[4].measured, c[5].measured, c[6].measured);
+        claim_holds(a, off < (sizeof(sinew_real) == 4 ? 0.05 : 0.01) ? HOLDS_YES : HOLDS_NO,
+                    "all 28 rates, with and without, are within %.2g %% of theory", 100 * off);
+        outcome_number(o, off, "sweep_off");
+        draw_sweep(o, of);
+    }
+    free(of);
+    return good;
+}
+
+void experiment_geometric(const setting *s, outcome *o)
+{
+    taut *runs = calloc(4, sizeof *runs);
+    bool good = runs != NULL;
+    const int32_t steps = s->quick ? 1000 : 10000;
+    snprintf(o->setup, sizeof o->setup,
+             "1 kg on hard rods of 1 m in all, pulled down with 1e4 times its weight, h = 10 ms, knocked sideways");
+    for (int k = 0; k < 4 && good; k++) {
+        runs[k] = (taut){.links = k < 2 ? 1 : LINKS, .ratio = RATIO, .geometric = k % 2 == 0, .steps = steps};
+        runs[k].knock = runs[k].geometric ? 1 : FAINT;
+        good = taut_run(&runs[k], HIGHEST, o);
+        if (s->progress)
+            s->progress(s->context, k + 1, 5, "geometric-stiffness");
+    }
+    if (good) {
+        for (int k = 0; k < 4; k++)
+            (k % 2 == 0 ? claim_calm : claim_growth)(o, &runs[k]);
+        claim_systems(o, runs);
+        good = claim_start(o) && draw_energy(o) && run_sweep(o);
+    }
+    free(runs);
+}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_rigid.c: rigid bodies and joints: inertia against closed forms, four particles against the body they stand for,
- * a free body against Euler's equations, hinged arms against the equations of a double pendulum, limits and motors,
- * and what is refused.
+ * hinged arms against the equation of a pendulum, limits and motors, and what is refused. Free bodies:
+ * test_free_body.c.
  */
-#include "make_world.h"
+#include "rigid_world.h"
 
 #include "random_cases.h"
 #include "sinew/skin.h"
@@ -98,152 +98,6 @@ static void four_masses_stand_for_the_body(void **unused)
         sinew_mesh_destroy(shape);
     }
     sinew_mesh_destroy(bar);
-}
-
-/* ---- Worlds ------------------------------------------------------------------------------------- */
-
-static sinew_world *make_rigid_world(double h, const char *solver, double gravity)
-{
-    sinew_world_def def = sinew_default_world_def();
-    def.time_step = (sinew_real)h;
-    def.gravity[1] = (sinew_real)-gravity;
-    def.thread_count = 1;
-    def.solver = sinew_default_solver_def(sinew_solver_by_name(solver));
-    def.solver.measure = SINEW_MEASURE_NOTHING;
-    sinew_error error;
-    sinew_world *world = sinew_world_create(&def, &error);
-    assert_non_null(world);
-    return world;
-}
-
-static sinew_body add_rigid(sinew_world *world, sinew_mesh *shape, double density)
-{
-    sinew_error error;
-    sinew_body_def def = sinew_default_body_def();
-    def.mesh = shape;
-    def.density = (sinew_real)density;
-    const sinew_body body = sinew_world_add_rigid(world, &def, &error);
-    if (body.index < 0)
-        fail_msg("%s", error.text);
-    return body;
-}
-
-/* Angular velocity of a body of four particles, from two of the ways between them. */
-static void spin_of(const sinew_world *world, sinew_body body, double axis[3][3], double omega[3])
-{
-    const int32_t first = sinew_body_first_particle(world, body);
-    sinew_real q[12], v[12];
-    double J[9] = {0}, L[3] = {0, 0, 0}, centre[3] = {0}, mean[3] = {0};
-    sinew_world_get_positions(world, first, 4, q);
-    sinew_world_get_velocities(world, first, 4, v);
-    for (int i = 0; i < 12; i++) {
-        centre[i % 3] += (double)q[i] / 4;
-        mean[i % 3] += (double)v[i] / 4;
-    }
-    for (int a = 0; a < 4; a++) {
-        double x[3], u[3];
-        for (int i = 0; i < 3; i++) {
-            x[i] = (double)q[3 * a + i] - centre[i];
-            u[i] = (double)v[3 * a + i] - mean[i];
-        }
-        for (int i = 0; i < 3; i++) {
-            L[i] += x[(i + 1) % 3] * u[(i + 2) % 3] - x[(i + 2) % 3] * u[(i + 1) % 3];
-            for (int j = 0; j < 3; j++)
-                J[3 * i + j] += (i == j ? x[0] * x[0] + x[1] * x[1] + x[2] * x[2] : 0) - x[i] * x[j];
-        }
-    }
-    /* The particles of an upright box lie along (1 1 1), (1 -1 -1) ..: sums of ways are its axes. */
-    for (int k = 0; k < 3; k++) {
-        double length = 0;
-        for (int i = 0; i < 3; i++) {
-            axis[k][i] = (double)q[i] - centre[i] + (double)q[3 * (k + 1) + i] - centre[i];
-            length += axis[k][i] * axis[k][i];
-        }
-        for (int i = 0; i < 3; i++)
-            axis[k][i] /= sqrt(length);
-    }
-    for (int k = 0; k < 3; k++) { /* omega in the body's axes: principal, so L_k / J_kk */
-        double moment = 0, along = 0;
-        for (int i = 0; i < 3; i++) {
-            along += L[i] * axis[k][i];
-            for (int j = 0; j < 3; j++)
-                moment += axis[k][i] * J[3 * i + j] * axis[k][j];
-        }
-        omega[k] = along / moment;
-    }
-}
-
-static void set_spin(sinew_world *world, sinew_body body, const double w[3])
-{
-    const int32_t first = sinew_body_first_particle(world, body);
-    sinew_real q[12], v[12];
-    double centre[3] = {0};
-    sinew_world_get_positions(world, first, 4, q);
-    for (int i = 0; i < 12; i++)
-        centre[i % 3] += (double)q[i] / 4;
-    for (int a = 0; a < 4; a++)
-        for (int i = 0; i < 3; i++)
-            v[3 * a + i] = (sinew_real)(w[(i + 1) % 3] * ((double)q[3 * a + (i + 2) % 3] - centre[(i + 2) % 3]) -
-                                        w[(i + 2) % 3] * ((double)q[3 * a + (i + 1) % 3] - centre[(i + 1) % 3]));
-    assert_int_equal(sinew_world_set_velocities(world, first, 4, v), SINEW_OK);
-}
-
-/* ---- The tennis racket -------------------------------------------------------------------------- */
-
-static void euler_rate(const double I[3], const double w[3], double rate[3])
-{
-    for (int i = 0; i < 3; i++)
-        rate[i] = (I[(i + 1) % 3] - I[(i + 2) % 3]) * w[(i + 1) % 3] * w[(i + 2) % 3] / I[i];
-}
-
-/* When the spin about the middle axis first changes its sign, by Runge and Kutta's method. */
-static double flip_of_euler(const double I[3], const double start[3], int middle)
-{
-    double w[3], k[4][3], t = 0;
-    const double h = 1e-5;
-    memcpy(w, start, sizeof w);
-    while (w[middle] > 0 && t < 100) {
-        euler_rate(I, w, k[0]);
-        for (int s = 1; s < 4; s++) {
-            double x[3];
-            for (int i = 0; i < 3; i++)
-                x[i] = w[i] + (s < 3 ? h / 2 : h) * k[s - 1][i];
-            euler_rate(I, x, k[s]);
-        }
-        for (int i = 0; i < 3; i++)
-            w[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
-        t += h;
-    }
-    return t;
-}
-
-static void a_spinning_plate_flips_at_its_time(void **unused)
-{
-    (void)unused;
-    const double size[3] = {0.3, 0.2, 0.05}, start[3] = {0.05, 6, 0.03}, h = sizeof(sinew_real) == 4 ? 5e-4 : 1e-4;
-    double I[3], axis[3][3], omega[3] = {0, 1, 0};
-    for (int i = 0; i < 3; i++)
-        I[i] = (size[(i + 1) % 3] * size[(i + 1) % 3] + size[(i + 2) % 3] * size[(i + 2) % 3]) / 12;
-    const double wanted = flip_of_euler(I, start, 1);
-    sinew_mesh *plate = make_beam(2, 2, 2, size[0], size[1], size[2]);
-    sinew_world *world = make_rigid_world(h, "xpbd", 0);
-    sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_XPBD);
-    solver.iterations = 30;
-    solver.tolerance = 0;
-    solver.measure = SINEW_MEASURE_NOTHING;
-    assert_int_equal(sinew_world_set_solver(world, &solver, NULL), SINEW_OK);
-    const sinew_body body = add_rigid(world, plate, 700);
-    set_spin(world, body, start);
-    double t = 0;
-    while (omega[1] > 0 && t < 2 * wanted) {
-        sinew_world_step(world, NULL);
-        t += h;
-        spin_of(world, body, axis, omega);
-    }
-    printf("    flip after %.4f s, Euler's equations %.4f s (h = %g)\n", t, wanted, h);
-    assert_true(fabs(t - wanted) <= (sizeof(sinew_real) == 4 ? 0.15 : 0.03) * wanted); /* implicit Euler slows by h */
-    sinew_world_destroy(world);
-    sinew_mesh_destroy(plate);
 }
 
 /* ---- An arm on a hinge --------------------------------------------------------------------------- */
@@ -409,9 +263,11 @@ static void what_cannot_be_rigid_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_has_the_inertia_of_the_textbook), cmocka_unit_test(four_masses_stand_for_the_body),
-        cmocka_unit_test(a_spinning_plate_flips_at_its_time),  cmocka_unit_test(an_arm_falls_as_a_pendulum),
-        cmocka_unit_test(an_arm_rests_at_its_limit),           cmocka_unit_test(a_motor_turns_an_arm),
+        cmocka_unit_test(box_has_the_inertia_of_the_textbook),
+        cmocka_unit_test(four_masses_stand_for_the_body),
+        cmocka_unit_test(an_arm_falls_as_a_pendulum),
+        cmocka_unit_test(an_arm_rests_at_its_limit),
+        cmocka_unit_test(a_motor_turns_an_arm),
         cmocka_unit_test(what_cannot_be_rigid_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

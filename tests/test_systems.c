@@ -42,7 +42,8 @@ static void check_conditions(const spring_system *s, const sinew_world *world, s
     free(at);
 }
 
-/* Hard springs that leave freedoms: fewer than the particles have. */
+/* Hard springs that leave freedoms: fewer than the particles have. Soft ones are energies or, in every second case,
+ * compliant rows, which have the same minimum. */
 static void primal_dual_solves_the_conditions(void **unused)
 {
     (void)unused;
@@ -50,12 +51,15 @@ static void primal_dual_solves_the_conditions(void **unused)
     int compared = 0, unsolved = 0;
     for (int k = 0; k < r.count; k++) {
         spring_system s = draw_system(&r, 3 + random_index(&r, 22), random_index(&r, 20));
-        const sinew_solver_def def = solver_of(SINEW_SOLVER_PRIMAL_DUAL);
+        sinew_solver_def def = solver_of(SINEW_SOLVER_PRIMAL_DUAL);
         sinew_energy hard;
         sinew_step_result result;
+        sinew_error error = {0};
+        sinew_solver_def_set_word(&def, "rows", k % 2 ? "all" : "hard", &error);
+        must(&error);
         sinew_world *world = make_system(&s, &def, 1, &hard);
         const uint32_t bits = sinew_world_step(world, &result);
-        /* Single precision may go round in circles within the round-off of stiff springs; the step says so. */
+        /* In single precision a few steps, one in some 200, do not get there and say so. */
         if (sizeof(sinew_real) == 4 && bits & SINEW_STEP_NOT_CONVERGED) {
             unsolved++;
             sinew_world_destroy(world);

@@ -154,6 +154,10 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
         return (sinew_energy){.index = -1};
     sinew_energy_record record = {0};
     sinew_status status = make_record(world, def, &record, error);
+    if (status == SINEW_OK)
+        status = sinew_energy_check_rows(world, &record, error);
+    if (status == SINEW_OK)
+        status = sinew_energy_check_fixed(world, &record, sinew_world_energy_place(world), error);
     if (status == SINEW_OK && !reserve_energy(world))
         status = sinew_fail_memory(error, "the elements of an energy");
     if (status != SINEW_OK) {

@@ -450,12 +450,12 @@ SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy en
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
-/* The multipliers: what each constraint pulled with in the last step (xpbd, pbd, and systems of rows
- * such as sap, which have 0 for energies that are no rows): values[element][constraint], as many
- * constraints an element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a
- * particle is the value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for
- * tets, whose C is a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too
- * small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
+/* The multipliers: what each constraint pulled with in the last step (xpbd, xpbd-qs, pbd, and sap, primal-dual, kkt,
+ * scd and dae, of the energies that are rows of their system): values[element][constraint], as many constraints an
+ * element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a particle is the
+ * value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for tets, whose C is
+ * a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too small
+ * (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED where there are none. */
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);

@@ -209,33 +209,47 @@ static void check_gradient(batch *b, const drawn *how)
 
 /* ---- Finite differences -------------------------------------------------------------------------- */
 
+/* Whether the slopes along one coordinate are those of differences of C; fails where they are not and `last`. */
+static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, double step, bool last)
+{
+    const int m = b->ops->constraint_count;
+    bool agree = true;
+    numbers side[2]; /* ahead and behind */
+    for (int k = 0; k < 2; k++) {
+        for (int e = 0; e < b->count; e++)
+            *batch_at(b, b->x, e, row) += (sinew_real)(k ? -2 * step : step);
+        side[k] = numbers_of(b, how);
+    }
+    for (int e = 0; e < b->count; e++)
+        *batch_at(b, b->x, e, row) += (sinew_real)step;
+    for (int e = 0; e < b->count; e++)
+        for (int i = 0; i < m; i++) {
+            const double slope = jacobian_at(b, n, e, i, row), C = number_at(b, n->C, e, i, m);
+            const double ahead = (number_at(b, side[0].C, e, i, m) - C) / step;
+            const double behind = (C - number_at(b, side[1].C, e, i, m)) / step, difference = (ahead + behind) / 2;
+            /* A length bends the more the shorter it is. */
+            const double bend = C == 0 ? 0 : 10 * step * step / (C * C), near = 1e-4 * (1 + fabs(slope));
+            if (fabs(difference - slope) <= 1e-6 * (1 + fabs(slope)) + bend)
+                continue;
+            /* On one side another part of the set may be nearest. */
+            if (last && (fabs(ahead - slope) <= near || fabs(behind - slope) <= near))
+                continue;
+            agree = false;
+            if (last)
+                failed(b, how, e, "a difference of C", difference, slope);
+        }
+    numbers_free(&side[0]);
+    numbers_free(&side[1]);
+    return agree;
+}
+
+/* A flat element bends so much that it takes the shorter step. */
 static void check_differences(batch *b, const drawn *how)
 {
-    const double step = 1e-5;
-    const int m = b->ops->constraint_count;
     numbers n = numbers_of(b, how);
-    for (int row = 0; row < b->size; row++) {
-        numbers side[2];
-        for (int k = 0; k < 2; k++) {
-            for (int e = 0; e < b->count; e++)
-                *batch_at(b, b->x, e, row) += (sinew_real)(k ? -2 * step : step);
-            side[k] = numbers_of(b, how);
-        }
-        for (int e = 0; e < b->count; e++)
-            *batch_at(b, b->x, e, row) += (sinew_real)step;
-        for (int e = 0; e < b->count; e++)
-            for (int i = 0; i < m; i++) {
-                const double difference =
-                    (number_at(b, side[0].C, e, i, m) - number_at(b, side[1].C, e, i, m)) / (2 * step);
-                /* A length bends the more the shorter it is. */
-                const double slope = jacobian_at(b, &n, e, i, row), C = number_at(b, n.C, e, i, m);
-                const double bend = C == 0 ? 0 : 10 * step * step / (C * C);
-                if (!(fabs(difference - slope) <= 1e-6 * (1 + fabs(slope)) + bend))
-                    failed(b, how, e, "a difference of C", difference, slope);
-            }
-        numbers_free(&side[0]);
-        numbers_free(&side[1]);
-    }
+    for (int row = 0; row < b->size; row++)
+        if (!slopes_agree(b, how, &n, row, 1e-5, false))
+            slopes_agree(b, how, &n, row, 1e-6, true);
     numbers_free(&n);
 }
 

@@ -381,7 +381,7 @@ typedef struct sinew_energy_def {
     const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the energy's stencil that
                                    the body has. Edges: the mesh's own, or of all cells when it has none; triangles
                                    and hinges: its own, or of the surface of its tets. PAIR needs it */
-    const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
+    const sinew_real *weights;  /* PAIR [8 * element_count]: four weights that sum to 1 for each of both points */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
@@ -733,7 +733,7 @@ typedef struct sinew_attach_def {
     const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
     double distance;         /* m, >= 0: farther ones are not joined */
     bool from_skin;          /* true: `vertices` are those of the skin of `from`, joined with their weights; one
-                                outside its cell (negative weights) is joined at the cell's border */
+                                outside its cell (negative weights; not of rigid bodies) goes to the cell's border */
     bool to_vertices;        /* true: only vertices of `to` are places */
     bool now;                /* true: distances are those of the bodies as they are; else of their rest shapes */
     sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */

@@ -17,9 +17,9 @@ static sinew_status pair_weights(const char *name, const sinew_real *given, int3
     double sums[2] = {0, 0};
     for (int i = 0; i < 8; i++) {
         w[i] = given[8 * (size_t)e + (size_t)i];
-        if (!(isfinite(w[i]) && w[i] >= 0))
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
-                              i, (double)w[i]);
+        if (!isfinite(w[i]))
+            return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be finite", name, e, i,
+                              (double)w[i]);
         sums[i / 4] += (double)w[i];
     }
     const double slack = sizeof(sinew_real) == 4 ? 1e-5 : 1e-9;

@@ -184,14 +184,14 @@ typedef struct sinew_contact_report {
     int32_t epochs;           /* detections of the step */
     int32_t updates;          /* of multipliers */
     double stationarity;      /* N: the residual, forces of contact included */
-    double violation;         /* m: largest negative clearance */
+    double violation;         /* m: largest negative clearance; NaN with SINEW_MEASURE_NOTHING */
     double complementarity;   /* J: sum of force times |clearance| of contacts that bear a force */
     double cone;              /* N: largest |friction| - mu normal force */
     double lag;               /* N: largest change of mu times normal force since friction was last told of it */
     int32_t clamped;          /* vertices that the guard held back at the end */
     double hidden;            /* N: residual of these vertices, which the guard bears */
-    int32_t crossings;        /* pairs of triangles that cross */
-    int32_t crossings_before; /* when the step began: those have no guard */
+    int32_t crossings;        /* pairs of triangles that cross; -1 with SINEW_MEASURE_NOTHING: not known */
+    int32_t crossings_before; /* when the step began: those have no guard; -1 likewise */
     double held_back;         /* m: how far pins and colliders are from where they should be */
     double friction_heat;     /* J */
     double restitution_work;  /* J: energy that restitution gave back, against coming to rest */

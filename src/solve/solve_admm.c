@@ -174,7 +174,8 @@ static bool make_dual_room(const sinew_objective *o, admm *a, size_t kept)
         a->u = u;
         a->u_room = spare * sizeof *u;
     }
-    memset(a->u + kept, 0, (a->dual_count - kept) * sizeof *a->u);
+    if (a->dual_count > kept) /* u may be NULL where nothing has duals */
+        memset(a->u + kept, 0, (a->dual_count - kept) * sizeof *a->u);
     return true;
 }
 

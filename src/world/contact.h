@@ -123,7 +123,6 @@ struct sinew_contact_work {
     bool failed;         /* an epoch could not be made: out of memory */
     bool too_near;       /* where the step ended surfaces are nearer than counts as touching */
     sinew_contact_report report;
-    bool reported;
     sinew_contact_deeds deeds;
     bool listed;          /* the list of contacts is that of the last step's end */
     bool crossings_known; /* report.crossings are those of the positions as they are */

@@ -446,12 +446,15 @@ void sinew_contact_end(sinew_world *world, sinew_step_result *result)
     settle_colliders(world, x);
     add_forces(world, x);
     change_velocities(world, x);
-    if (measured)
+    if (measured) {
         measure_clearance(world, x);
-    else
-        c->report.violation = c->report.crossings = c->too_near = 0;
+    } else {
+        c->report.violation = NAN;
+        c->report.crossings = -1;
+        c->too_near = false;
+    }
     c->report.stationarity = result->residual;
-    c->reported = c->crossings_known = measured;
+    c->crossings_known = measured;
     c->listed = true;
     c->noted_past = false;
     memcpy(world->v_before, c->v_begun, 4 * (size_t)world->particle_count * sizeof *c->v_begun);

@@ -474,7 +474,7 @@ static void take_touches(sinew_world *world, bool whole, sinew_section_reader *r
                     collider ? world->colliders[n->place[s]].generation : world->bodies[n->place[s]].generation;
         }
     c->noted = c->stale = true;
-    c->crossings_known = c->reported = false;
+    c->crossings_known = false;
     c->report = (sinew_contact_report){0};
 }
 

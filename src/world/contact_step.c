@@ -435,7 +435,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
         return sinew_fail_memory(error, "contacts");
     const int32_t crossings = c->crossings_known ? c->report.crossings : -1;
     c->report = (sinew_contact_report){.crossings_before = crossings};
-    c->reported = c->crossings_known = c->failed = false;
+    c->crossings_known = c->failed = false;
     c->epoch_began = 0;
     c->last_update = -1;
     c->nearest = c->unsettled = HUGE_VAL;
@@ -450,7 +450,7 @@ sinew_status sinew_contact_begin(sinew_world *world, sinew_error *error)
         c->part[o] = 0;
     sinew_contact_gather(world, world->q, c->begun);
     memcpy(c->x, c->begun, 4 * (size_t)c->features.vertex_count * sizeof *c->x);
-    if (crossings < 0)
+    if (crossings < 0 && world->def.solver.measure != SINEW_MEASURE_NOTHING)
         c->report.crossings_before = (int32_t)sinew_detect_crossings(c->detector, c->x, NULL, 0);
     status = sinew_contact_make_epoch(world, true, error);
     /* What touches nothing begins as it would without contact. */

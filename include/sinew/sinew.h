@@ -381,7 +381,7 @@ typedef struct sinew_energy_def {
     const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the energy's stencil that
                                    the body has. Edges: the mesh's own, or of all cells when it has none; triangles
                                    and hinges: its own, or of the surface of its tets. PAIR needs it */
-    const sinew_real *weights;  /* PAIR [8 * element_count]: four weights that sum to 1 for each of both points */
+    const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */
@@ -450,12 +450,12 @@ SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy en
 /* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
-/* The multipliers: what each constraint pulled with in the last step (xpbd, pbd, and systems of rows
- * such as sap, which have 0 for energies that are no rows): values[element][constraint], as many
- * constraints an element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a
- * particle is the value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for
- * tets, whose C is a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too
- * small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED with solvers that have no multipliers. */
+/* The multipliers: what each constraint pulled with in the last step (xpbd, xpbd-qs, pbd, and sap, primal-dual, kkt,
+ * scd and dae, of the energies that are rows of their system): values[element][constraint], as many constraints an
+ * element as *count / element_count (neo_hookean: 2, the second for its split form). The force on a particle is the
+ * value times the gradient of C: N for springs, position and weak energies, whose C is a length, J for tets, whose C is
+ * a pure number; negative pulls C down. *count says how many there are, also when `capacity` is too small
+ * (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED where there are none. */
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
@@ -733,7 +733,7 @@ typedef struct sinew_attach_def {
     const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
     double distance;         /* m, >= 0: farther ones are not joined */
     bool from_skin;          /* true: `vertices` are those of the skin of `from`, joined with their weights; one
-                                outside its cell (negative weights; not of rigid bodies) goes to the cell's border */
+                                outside its cell (negative weights) is joined at the cell's border */
     bool to_vertices;        /* true: only vertices of `to` are places */
     bool now;                /* true: distances are those of the bodies as they are; else of their rest shapes */
     sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */

@@ -82,6 +82,8 @@ static const experiment experiments[] = {
      "three Euler integrators, and springs in place of constraints", experiment_stiff_spring, false},
     {"dynamics/drift", "thesis 3.7.2, (3.20), (3.21); notes", "constraints on accelerations, velocities and positions",
      experiment_drift, false},
+    {"dynamics/hard", "notes, hard and compliant constraints; slides",
+     "Schur complements, a constraint too many, compliance, and an inextensible cloth", experiment_hard, false},
     {"dynamics/geometric-stiffness", "slides, Tournier et al. 2015",
      "a taut pendulum and a taut chain, with and without geometric stiffness", experiment_geometric, false},
     {"dynamics/sap", "slides, step and project; thesis (4.22), (4.25)",

@@ -155,6 +155,7 @@ void experiment_trampoline(const setting *s, outcome *o);
 void experiment_articulated(const setting *s, outcome *o);
 void experiment_sap(const setting *s, outcome *o);
 void experiment_table(const setting *s, outcome *o);
+void experiment_hard(const setting *s, outcome *o);
 
 void experiment_two_blocks(const setting *s, outcome *o);
 void experiment_dropping(const setting *s, outcome *o);

@@ -443,11 +443,37 @@ static void fillers_have_no_constraint(void **unused)
     }
 }
 
+/* Energies whose C is a root say so, and no others do: of the others C has either sign, as a system needs it. */
+static void roots_are_known(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("roots", 1, 1);
+    const sinew_lane_variant *lanes = sinew_lanes();
+    for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
+        const drawn how = {.ops = lanes->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
+        const int m = how.ops->constraint_count;
+        int negative = 0;
+        for (int draw = 0; draw < 40 && how.ops->info.capabilities & SINEW_CAN_JACOBIAN; draw++) {
+            bool defined;
+            batch b = draw_batch(&r, lanes, how.ops, &defined);
+            numbers n = numbers_of(&b, &how);
+            for (int i = 0; i < b.count * m; i++)
+                negative += number_at(&b, n.C, i / m, i % m, m) < 0;
+            numbers_free(&n);
+            batch_free(&b);
+        }
+        if (how.ops->info.capabilities & SINEW_CAN_JACOBIAN && how.ops->rooted != (negative == 0))
+            fail_msg("%s: C was negative %d times, and it %s rooted", how.ops->info.name, negative,
+                     how.ops->rooted ? "is" : "is not");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_what_the_update_does),
         cmocka_unit_test(fillers_have_no_constraint),
+        cmocka_unit_test(roots_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

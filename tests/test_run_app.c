@@ -407,6 +407,40 @@ static void test_non_finite_is_said(void **state)
     assert_int_equal(count_lines(o.err), 1);
 }
 
+/* A rope whose edges are hard, by a solver that makes a system of them; `mesh`, `energy` and `pins` on lines 4 to 6. */
+static void run_rope(const char *mesh, const char *energy, const char *pins, const char *said)
+{
+    char text[2048];
+    snprintf(
+        text, sizeof text,
+        "{\"sinew\": 1, \"time_step\": 0.01, \"frames\": 1,\n \"solver\": {\"name\": \"sap\"},\n \"bodies\": [{\n"
+        "  \"mesh\": %s, \"density\": 1,\n  \"energies\": [%s],\n  \"pins\": [{\"select\": {\"indices\": %s}}]}]}\n",
+        mesh, energy, pins);
+    write_text(scratch("rope.json"), text);
+    outcome o = sinew("run rope.json --format none --out rope --overwrite");
+    expect(&o, 2, "run rope.json");
+    if (count_lines(o.err) != 1 || !strstr(o.err, said))
+        fail_msg("\"%s\" is not in: %s", said, o.err);
+}
+
+/* Constraints that cannot be are refused with the file's line, the energy and the element. */
+static void test_bad_constraints_are_refused(void **state)
+{
+    (void)state;
+    const char *const rope = "{\"generator\": \"rope\", \"vertices\": 4, \"from\": [0, 0, 0], \"to\": [1, 0, 0]}";
+    const char *const hard = "{\"energy\": \"spring\", \"hard\": true}";
+    write_text(scratch("knot.obj"), "v 0 0 0\nv 1 0 0\nv 1 0 0\nv 2 0 0\nl 1 2\nl 2 3\nl 3 4\n");
+    run_rope(rope, hard, "[1, 2]",
+             "rope.json:6: bodies[0].pins[0]: energy 0 (spring), element 1: it is kept hard and all its vertices are "
+             "pinned");
+    run_rope(
+        "{\"file\": \"knot.obj\"}", hard, "[0]",
+        "rope.json:5: bodies[0].energies[0]: spring, element 1: it is kept hard, and its constraint has no direction");
+    run_rope(rope, "{\"energy\": \"spring\", \"hard\": true, \"stiffness\": -1}", "[0]", "rope.json:5:");
+    run_rope(rope, "{\"energy\": \"position\", \"hard\": true}", "[0]",
+             "rope.json:5: bodies[0].energies[0]: sap cannot keep position hard: its constraint is a distance");
+}
+
 static void test_full_disk_leaves_nothing(void **state)
 {
     (void)state;
@@ -511,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_summary_counts_steps),
         cmocka_unit_test(test_unmet_tolerance_is_said),
         cmocka_unit_test(test_non_finite_is_said),
+        cmocka_unit_test(test_bad_constraints_are_refused),
         cmocka_unit_test(test_full_disk_leaves_nothing),
         cmocka_unit_test(test_full_disk_can_be_gone_on_from),
         cmocka_unit_test(test_signals_finish_the_step),

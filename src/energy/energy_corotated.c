@@ -112,6 +112,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
     .constraint_count = 1,
     .constrain = corotated_constrain,
     .jacobian = material_jacobian,
+    .rooted = true,
     VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

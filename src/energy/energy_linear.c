@@ -162,6 +162,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
     .constraint_count = 1,
     .constrain = material_constrain,
     .jacobian = material_jacobian,
+    .rooted = true,
     .visit_data_count = DATA_COUNT,
     .visit = linear_visit,
     .vertex_change = material_change,

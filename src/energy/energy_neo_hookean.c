@@ -290,6 +290,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .constraint_count = CONSTRAINT_COUNT,
     .constrain = neo_hookean_constrain,
     .jacobian = neo_hookean_jacobian,
+    .rooted = true,
     .curvature = neo_hookean_curvature,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = neo_hookean_visit,

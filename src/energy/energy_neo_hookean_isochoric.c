@@ -151,6 +151,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_isochoric) = {
     .constraint_count = 1,
     .constrain = isochoric_constrain,
     .jacobian = isochoric_jacobian,
+    .rooted = true,
     .visit_data_count = DATA_COUNT,
     .visit = material_visit,
     .vertex_change = isochoric_change,

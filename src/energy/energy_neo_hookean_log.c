@@ -153,6 +153,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean_log) = {
     .constraint_count = 1,
     .constrain = log_constrain,
     .jacobian = log_jacobian,
+    .rooted = true,
     .visit_data_count = VOLUME_DATA_COUNT,
     .visit = log_visit,
     .vertex_change = log_vertex_change,

@@ -259,6 +259,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .constraint_count = 1,
     .constrain = position_constrain,
     .jacobian = position_jacobian,
+    .rooted = true,
     .curvature = position_curvature,
     .other_count = 0,
     .visit_data_count = DATA_COUNT,

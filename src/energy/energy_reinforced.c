@@ -286,6 +286,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_reinforced) = {
     .constraint_count = 1,
     .constrain = reinforced_constrain,
     .jacobian = reinforced_jacobian,
+    .rooted = true,
     .other_count = 3,
     .visit_data_count = DATA_COUNT,
     .visit = reinforced_visit,

@@ -17,4 +17,5 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .constraint_count = 1,
     .constrain = material_constrain,
     .jacobian = material_jacobian,
+    .rooted = true,
 };

@@ -112,6 +112,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .constraint_count = 1,
     .constrain = material_constrain,
     .jacobian = material_jacobian,
+    .rooted = true,
     .visit_data_count = VOLUME_NORM_DATA_COUNT,
     .visit = stable_visit,
     .vertex_change = stable_vertex_change,

@@ -159,6 +159,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .constraint_count = 1,
     .constrain = strain_constrain,
     .jacobian = material_jacobian,
+    .rooted = true,
     VISIT_GENERAL_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -380,6 +380,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_weak) = {
     .constraint_count = 1,
     .constrain = weak_constrain,
     .jacobian = weak_jacobian,
+    .rooted = true,
     .curvature = weak_curvature,
     .other_count = 7,
     .visit_data_count = VISIT_DATA_COUNT,

@@ -48,6 +48,6 @@ static void set_vertex(const sinew_vertex_kernel *kernel)
 #define TET_SET_OPS                                                                                                    \
     .value = material_value, .gradient = material_gradient, .stiffness = set_stiffness,                                \
     .local_project = set_local_project, .local_prox = set_local_prox, .constraint_count = 1,                           \
-    .constrain = material_constrain, .jacobian = material_jacobian
+    .constrain = material_constrain, .jacobian = material_jacobian, .rooted = true
 
 #endif

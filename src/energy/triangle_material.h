@@ -24,7 +24,8 @@
     .row_count = 2, .reduce = material_reduce, .sheet = true, .other_count = 2, .visit_data_count = DATA_COUNT,        \
     .visit = material_visit, .vertex_change = material_change
 
-#define TRIANGLE_CONSTRAINT_OPS .constraint_count = 1, .constrain = material_constrain, .jacobian = material_jacobian
+#define TRIANGLE_CONSTRAINT_OPS                                                                                        \
+    .constraint_count = 1, .constrain = material_constrain, .jacobian = material_jacobian, .rooted = true
 
 static inline double material_value(const sinew_kernel *kernel)
 {

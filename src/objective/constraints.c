@@ -12,10 +12,10 @@
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
-/* Reals of a chunk's scratch: points of its own for every vertex of every lane, then C, J, alpha; for second
+/* Reals of a chunk's scratch: points of its own for every vertex of every lane, then C, J, alpha, sides; for second
  * derivatives lambda, J again, blocks, and how far points are moved from where. */
 typedef struct chunk_room {
-    size_t x, C, jacobian, compliance, lambda, other, blocks, step, base, total;
+    size_t x, C, jacobian, compliance, one_sided, lambda, other, blocks, step, base, total;
 } chunk_room;
 
 static chunk_room room_of(const sinew_row_set *set, const sinew_chunk *chunk, bool curved)
@@ -26,15 +26,16 @@ static chunk_room room_of(const sinew_row_set *set, const sinew_chunk *chunk, bo
                             lanes * m,
                             lanes * 3 * n * m,
                             lanes * m * m,
+                            lanes * m,
                             curved ? lanes * m : 0,
                             curved ? lanes * 3 * n * m : 0,
                             curved ? lanes * 9 * (n * (n + 1) / 2) : 0,
                             curved ? lanes : 0,
                             curved ? lanes : 0};
-    size_t at[10] = {0};
-    for (size_t i = 0; i < 9; i++)
+    size_t at[11] = {0};
+    for (size_t i = 0; i < 10; i++)
         at[i + 1] = at[i] + (sizes[i] + 15) / 16 * 16;
-    return (chunk_room){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], at[9]};
+    return (chunk_room){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], at[9], at[10]};
 }
 
 static bool is_row_batch(const sinew_objective *o, int32_t t, sinew_rows_chosen *chosen, const void *context)
@@ -54,8 +55,7 @@ static sinew_row_set set_of(const sinew_constraints *c, const sinew_batch *batch
                            .row_count = batch->ops->constraint_count *
                                         (batch->ops->whole_row ? (batch->element_count > 0) : batch->element_count),
                            .hard = batch->hard,
-                           .whole = batch->ops->whole_row,
-                           .inequalities = batch->ops->inequalities};
+                           .whole = batch->ops->whole_row};
 }
 
 /* Where the numbers of each set begin; `total` is where the next set's would. */
@@ -126,6 +126,7 @@ static bool allocate_numbers(sinew_constraints *c, const sinew_row_set *total, b
     c->particle = sinew_allocate(a, total->particle_at, sizeof *c->particle);
     c->C = sinew_allocate_zero(a, (size_t)c->row_count, sizeof *c->C);
     c->element_C = sinew_allocate_zero(a, total->value_at, sizeof *c->element_C);
+    c->one_sided = sinew_allocate_zero(a, (size_t)c->row_count, sizeof *c->one_sided);
     c->J = sinew_allocate_zero(a, total->jacobian_at, sizeof *c->J);
     c->alpha = sinew_allocate_zero(a, total->compliance_at, sizeof *c->alpha);
     c->blocks = curved ? sinew_allocate_zero(a, total->block_at, sizeof *c->blocks) : NULL;
@@ -133,8 +134,8 @@ static bool allocate_numbers(sinew_constraints *c, const sinew_row_set *total, b
     c->identity = sinew_allocate(a, vertices, sizeof *c->identity);
     for (size_t i = 0; c->identity && i < vertices; i++)
         c->identity[i] = SINEW_POINT * (int32_t)i;
-    return c->particle && c->C && c->element_C && c->J && c->alpha && (c->blocks || !curved) && c->scratch &&
-           c->identity;
+    return c->particle && c->C && c->element_C && c->one_sided && c->J && c->alpha && (c->blocks || !curved) &&
+           c->scratch && c->identity;
 }
 
 sinew_constraints *sinew_constraints_create(const sinew_objective *o, sinew_rows_chosen *chosen, const void *context,
@@ -170,8 +171,8 @@ void sinew_constraints_destroy(sinew_constraints *c)
     if (!c)
         return;
     const sinew_allocator allocator = c->allocator;
-    void *arrays[] = {c->sets,   c->chunks,  c->particle, c->C, c->element_C, c->J, c->alpha,
-                      c->blocks, c->scratch, c->identity, c};
+    void *arrays[] = {c->sets, c->chunks, c->particle, c->C,       c->element_C, c->one_sided,
+                      c->J,    c->alpha,  c->blocks,   c->scratch, c->identity,  c};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
 }
@@ -217,12 +218,15 @@ static row_work work_of(const row_pass *pass, int32_t thread, int32_t k)
                                        .C = scratch + room.C,
                                        .jacobian = scratch + room.jacobian,
                                        .compliance = scratch + room.compliance,
+                                       .one_sided = set->hard ? scratch + room.one_sided : NULL,
                                        .lambda = w.lambda,
                                        .blocks = scratch + room.blocks};
     const int32_t *vertex = w.kernel.groups.vertex;
     const int32_t *particle = set->batch->particle + chunk->chunk->first_slot;
     for (size_t i = 0; i < w.lanes * (size_t)set->vertex_count; i++)
         memcpy(w.x + 4 * i, pass->q + 4 * (size_t)particle[vertex[i] / SINEW_POINT], 4 * sizeof *w.x);
+    if (w.kernel.one_sided)
+        memset(w.kernel.one_sided, 0, w.lanes * (size_t)set->constraint_count * sizeof *w.kernel.one_sided);
     w.kernel.groups.vertex = c->identity;
     w.kernel.groups.threes = w.kernel.groups.twos = 0;
     return w;
@@ -242,7 +246,12 @@ static void store_rows(const row_pass *pass, const row_work *w, size_t lane)
     const int32_t *particles = sinew_row_particles(c, set, (int32_t)e);
     double *J = c->J + set->jacobian_at + e * m * n * 3;
     for (size_t i = 0; i < m; i++) {
+        const bool always = set->batch->ops->inequalities >> i & 1;
         c->element_C[set->value_at + e * m + i] = lane_number(w, w->kernel.C, lane, i, m);
+        c->one_sided[sinew_row_of(set, (int32_t)e, (int32_t)i)] =
+            (int8_t)(always                ? 1
+                     : w->kernel.one_sided ? lane_number(w, w->kernel.one_sided, lane, i, m)
+                                           : 0);
         for (size_t k = 0; k < 3 * n; k++)
             J[i * 3 * n + k] =
                 particles[k / 3] < 0 ? 0 : lane_number(w, w->kernel.jacobian, lane, i * 3 * n + k, m * 3 * n);

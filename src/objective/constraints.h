@@ -12,7 +12,8 @@
  * element as the caller numbered them, constraint_count each. Elements of an energy with `whole_row` share the rows of
  * one: their C add up, and the compliance is that of the first. Elements are stored densely, vertices as the batch has
  * them; a vertex may be named twice (pairs, padded stencils), and its parts then add up. Columns of pinned particles
- * are left out: their place in `particle` is -1.
+ * are left out: their place in `particle` is -1. Inequalities are those of energies that are nothing else (ops->
+ * inequalities), and hard elements that are free between limits.
  *
  * Evaluation works chunk by chunk on all threads and allocates nothing; an element writes its own numbers only, so the
  * bits do not depend on threads. Second derivatives are the energy's own (`curvature`), or central differences of its
@@ -30,12 +31,11 @@ typedef struct sinew_row_set {
     int32_t element_count, first_element; /* over all sets */
     int32_t first_row, row_count;
     bool hard, whole;
-    uint32_t inequalities; /* bit i: of constraint i */
-    size_t particle_at;    /* [element_count][vertex_count] of this set in `particle` */
-    size_t jacobian_at;    /* [element_count][constraint_count][vertex_count][3] in `J` */
-    size_t compliance_at;  /* [element_count][constraint_count][constraint_count] in `alpha` */
-    size_t block_at;       /* [element_count][n (n + 1) / 2][9] in `blocks` */
-    size_t value_at;       /* [element_count][constraint_count] in `element_C` */
+    size_t particle_at;   /* [element_count][vertex_count] of this set in `particle` */
+    size_t jacobian_at;   /* [element_count][constraint_count][vertex_count][3] in `J` */
+    size_t compliance_at; /* [element_count][constraint_count][constraint_count] in `alpha` */
+    size_t block_at;      /* [element_count][n (n + 1) / 2][9] in `blocks` */
+    size_t value_at;      /* [element_count][constraint_count] in `element_C` */
 } sinew_row_set;
 
 typedef struct sinew_row_chunk {
@@ -51,6 +51,7 @@ typedef struct sinew_constraints {
     sinew_row_chunk *chunks;
     int32_t *particle; /* of each element's vertices; -1 where pinned */
     double *C;         /* [row_count] */
+    int8_t *one_sided; /* [row_count] 0: C = 0 is wanted; else C >= 0, and -1: C has the other sign than the energy's */
     double *element_C; /* C element by element: sums over a whole row are of these */
     double *J, *alpha;
     double *blocks;      /* sum_i lambda_i d2C_i, NULL: never asked for */
@@ -95,9 +96,10 @@ static inline double sinew_row_compliance(const sinew_constraints *c, const sine
     const size_t m = (size_t)set->constraint_count;
     return c->alpha[set->compliance_at + ((size_t)element * m + (size_t)i) * m + (size_t)j];
 }
-static inline bool sinew_row_is_inequality(const sinew_row_set *set, int32_t i)
+/* C >= 0 is wanted of the row, where it was last evaluated, and not C = 0. */
+static inline bool sinew_row_is_inequality(const sinew_constraints *c, int32_t row)
 {
-    return set->inequalities >> i & 1;
+    return c->one_sided[row] != 0;
 }
 
 /* The set that a row belongs to; element and constraint of it (element 0 of a whole row). */

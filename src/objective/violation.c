@@ -41,8 +41,11 @@ static double task_violation(const sinew_task *task, const sinew_real *x)
             .jacobian = jacobian,
             .compliance = alpha};
         ops->jacobian(&kernel);
-        for (size_t i = 0; i < m * W; i++)
-            most = ops->whole_row ? most + (double)C[i] : fmax(most, fabs((double)C[i]));
+        for (size_t i = 0; i < m * W; i++) {
+            const bool one_sided = ops->inequalities >> i / W & 1;
+            const double open = one_sided ? fmax(-(double)C[i], 0) : fabs((double)C[i]);
+            most = ops->whole_row ? most + (double)C[i] : fmax(most, open);
+        }
     }
     return most;
 }

@@ -98,3 +98,10 @@ uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity)
     /* Velocities may leave the numbers one step before the positions do. */
     return isfinite(sinew_norm(e->v, o->particle_count, o->thread_count)) ? 0 : SINEW_STEP_NOT_FINITE;
 }
+
+double sinew_explicit_last_stable(sinew_stable_at *stable, double low, double high, double omega, double damping)
+{
+    for (double h = (low + high) / 2; h > low && h < high; h = (low + high) / 2)
+        *(stable(h, omega, damping) ? &low : &high) = h;
+    return low;
+}

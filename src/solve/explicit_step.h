@@ -24,6 +24,16 @@
 sinew_status sinew_explicit_prepare(sinew_solve *s, sinew_error *error);
 void sinew_explicit_release(sinew_solve *s);
 void sinew_explicit_begin(sinew_solve *s);
+/* The slots in which they do not differ. */
+#define SINEW_EXPLICIT_OPS                                                                                             \
+    .prepare = sinew_explicit_prepare, .release = sinew_explicit_release, .refreshes = SINEW_EXPLICIT_REFRESHES,       \
+    .one_iteration = true, .begin = sinew_explicit_begin
+
+/* Whether a motion of frequency omega does not grow in a step of h. */
+typedef bool sinew_stable_at(double h, double omega, double damping);
+/* The largest h (s) between two of which the first is stable and the second is not, by halving. */
+double sinew_explicit_last_stable(sinew_stable_at *stable, double low, double high, double omega, double damping);
+
 /* Makes the step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their places. */
 uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity);
 

@@ -80,8 +80,9 @@ static void name_marked(note *n, const sinew_constraints *c, const uint8_t *mark
             name_row(n, c, row, &last);
 }
 
-/* marks = row k and the rows that it depends on, with the last factors. */
-static void find_circuit(sinew_row_solve *r, int32_t k, uint8_t *marks)
+/* marks = row k and the rows that it depends on, with the last factors. Returns C_k - sum_i c_i C_i: what no move can
+ * take away to first order. */
+static double find_circuit(sinew_row_solve *r, int32_t k, uint8_t *marks)
 {
     const sinew_assembly *as = r->saddle->assembly;
     const int32_t rows = r->rows->row_count;
@@ -94,11 +95,14 @@ static void find_circuit(sinew_row_solve *r, int32_t k, uint8_t *marks)
         for (int32_t c = 0; c < 3; c++)
             r->pull[3 * j + c] = r->force[3 * as->particle[j] + c];
     sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change);
-    double most = r->norm[k];
-    for (int32_t i = 0; i < rows; i++)
+    double most = r->norm[k], left = r->rows->C[k];
+    for (int32_t i = 0; i < rows; i++) {
         most = fmax(most, fabs(r->change[i]) * r->norm[i]);
+        left -= r->change[i] * r->rows->C[i];
+    }
     for (int32_t i = 0; i < rows; i++)
         marks[i] = i == k || fabs(r->change[i]) * r->norm[i] > TAKES_PART * most;
+    return left;
 }
 
 /* The redundant row that is violated most, in its natural scale; -1: none above the tolerance. */
@@ -117,28 +121,74 @@ static int32_t worst_redundant(const sinew_row_solve *r, double tolerance)
     return worst;
 }
 
+/* Pivots below this are in doubt: behind one of 1e-6 that is right, what should be zero comes out as 1e-10 or less. */
+#define DOUBT 1e-9
+
+/* Factors of the rows where they were last evaluated. The last ones may be of an earlier point, where rows depend on
+ * each other in other ways; rows in doubt are left out, so that none is named in their place. Of A only its inertia
+ * matters; with masses alone it is definite. False: could not. */
+static bool factorise_here(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    const sinew_saddle_fill fill = {
+        .q = s->q, .hessian = s->objective->quasistatic, .project = true, .active = r->active};
+    double shift = 0;
+    r->saddle->doubt = DOUBT;
+    sinew_saddle_assemble(r->saddle, &fill);
+    while (shift < SINEW_SHIFT_MAX && !sinew_saddle_factorise(r->saddle, shift))
+        shift = shift > 0 ? 8 * shift : SINEW_SHIFT_MIN;
+    r->saddle->doubt = 0;
+    if (shift >= SINEW_SHIFT_MAX)
+        return false;
+    sinew_row_note_redundant(r);
+    return true;
+}
+
 void sinew_row_say(sinew_solve *s, const char *text)
 {
     note n;
     open_note(&n, s, text);
 }
 
-bool sinew_row_describe(sinew_solve *s, double tolerance)
+/* active = a set of rows that exclude each other, of which `worst` is one; false: what is open is only what others have
+ * left open. A set that round-off has made too large is looked at again by itself. */
+static bool find_contradiction(sinew_solve *s, int32_t worst, double tolerance)
+{
+    sinew_row_solve *r = s->memory;
+    for (int32_t before = INT32_MAX, count = 0; worst >= 0; before = count) {
+        if (fabs(find_circuit(r, worst, r->active)) < 0.5 * fabs(r->rows->C[worst]))
+            return false;
+        count = 0;
+        for (int32_t row = 0; row < r->rows->row_count; row++)
+            count += r->active[row];
+        worst = count < before && factorise_here(s) ? worst_redundant(r, tolerance) : -1;
+    }
+    return true;
+}
+
+static void name_redundant(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
     note n;
     if (r->redundant_count == 0)
-        return false;
-    const int32_t worst = worst_redundant(r, tolerance);
-    if (worst < 0) {
-        open_note(&n, s, "redundant: ");
-        name_marked(&n, r->rows, r->redundant);
-        close_note(&n);
+        return;
+    open_note(&n, s, "redundant: ");
+    name_marked(&n, r->rows, r->redundant);
+    close_note(&n);
+}
+
+bool sinew_row_describe(sinew_solve *s, double tolerance)
+{
+    sinew_row_solve *r = s->memory;
+    note n;
+    int32_t worst = r->redundant_count > 0 ? worst_redundant(r, tolerance) : -1;
+    if (worst >= 0 && factorise_here(s))
+        worst = worst_redundant(r, tolerance);
+    if (worst < 0 || !find_contradiction(s, worst, tolerance)) {
+        name_redundant(s);
         return false;
     }
-    /* The matrix at hand may be of an earlier point, where the row was left out: dependence is of directions there. */
     open_note(&n, s, "contradictory, take one away or make it compliant: ");
-    find_circuit(r, worst, r->active);
     name_marked(&n, r->rows, r->active);
     close_note(&n);
     return true;

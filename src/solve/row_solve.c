@@ -169,33 +169,20 @@ static double scale_of(const sinew_row_solve *r, int32_t row)
     return r->norm[row] > 0 ? r->norm[row] * r->size : 1;
 }
 
-typedef void row_visit(sinew_row_solve *r, const sinew_row_set *set, int32_t row, int32_t i, void *context);
-
-static void visit_rows(sinew_row_solve *r, row_visit *visit, void *context)
+static bool row_acts(const sinew_row_solve *r, int32_t row, double force)
 {
-    for (int32_t t = 0; t < r->rows->set_count; t++) {
-        const sinew_row_set *set = &r->rows->sets[t];
-        for (int32_t k = 0; k < set->row_count; k++)
-            visit(r, set, set->first_row + k, k % set->constraint_count, context);
-    }
-}
-
-static void choose_row(sinew_row_solve *r, const sinew_row_set *set, int32_t row, int32_t i, void *context)
-{
-    const double force = *(const double *)context;
-    r->active[row] = 1;
-    if (!sinew_row_is_inequality(set, i))
-        return;
+    if (!sinew_row_is_inequality(r->rows, row))
+        return true;
     const double gap = (r->rows->C[row] + r->comply[row]) / scale_of(r, row);
     const double push = r->lambda[row] * r->norm[row] / (force > 0 ? force : 1);
-    r->active[row] = push - gap > 0;
+    return push - gap > 0;
 }
 
 void sinew_row_choose_active(sinew_row_solve *r, double force, double *pull)
 {
     bool released = false;
-    visit_rows(r, choose_row, &force);
     for (int32_t row = 0; row < r->rows->row_count; row++) {
+        r->active[row] = row_acts(r, row, force);
         r->change[row] = r->active[row] ? 0 : r->lambda[row];
         released |= r->change[row] != 0;
         if (!r->active[row])
@@ -276,12 +263,6 @@ void sinew_row_begin(sinew_solve *s)
     r->redundant_count = 0;
 }
 
-static void predict_row(sinew_row_solve *r, const sinew_row_set *set, int32_t row, int32_t i, void *context)
-{
-    (void)context;
-    r->active[row] = !sinew_row_is_inequality(set, i) || r->rows->C[row] + r->change[row] < 0;
-}
-
 void sinew_row_predict_active(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
@@ -289,7 +270,8 @@ void sinew_row_predict_active(sinew_solve *s)
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
         r->gradient[i] = o->quasistatic ? 0 : o->q_tilde[i] - s->q[i];
     sinew_constraints_product(r->rows, r->gradient, r->change);
-    visit_rows(r, predict_row, NULL);
+    for (int32_t row = 0; row < r->rows->row_count; row++)
+        r->active[row] = !sinew_row_is_inequality(r->rows, row) || r->rows->C[row] + r->change[row] < 0;
 }
 
 void sinew_row_accept(sinew_solve *s)
@@ -359,14 +341,11 @@ typedef struct judging {
     double tolerance, force;
 } judging;
 
-static void judge_row(sinew_row_solve *r, const sinew_row_set *set, int32_t row, int32_t i, void *context)
+static void judge_row(const sinew_row_solve *r, int32_t row, const judging *j)
 {
-    const judging *j = context;
     sinew_conditions *out = j->out;
     const double C = r->rows->C[row], lambda = r->lambda[row];
-    if (!set->hard)
-        return;
-    const bool one_sided = sinew_row_is_inequality(set, i);
+    const bool one_sided = sinew_row_is_inequality(r->rows, row);
     const double open = one_sided ? fmax(-C, 0) : fabs(C);
     out->violation = open <= out->violation ? out->violation : open;
     out->met &=
@@ -392,7 +371,9 @@ static void find_conditions(sinew_solve *s, sinew_conditions *out)
     sinew_row_solve *r = s->memory;
     *out = (sinew_conditions){.stationarity = s->residual, .force = sinew_row_force(r), .met = true};
     const judging j = {out, sinew_row_tolerance(s), fmax(out->force, s->start_residual)};
-    visit_rows(r, judge_row, (void *)&j);
+    for (int32_t t = 0; t < r->rows->set_count; t++)
+        for (int32_t k = 0; r->rows->sets[t].hard && k < r->rows->sets[t].row_count; k++)
+            judge_row(r, r->rows->sets[t].first_row + k, &j);
     /* Only where all other rows hold does an open one exclude them: before that it may still close. */
     const bool others_hold = sinew_row_open(r, false) <= fmax(j.tolerance, SINEW_REDUNDANT_OPEN);
     const double open = others_hold ? fmax(j.tolerance, SINEW_CONTRADICTION) : HUGE_VAL;
@@ -400,6 +381,12 @@ static void find_conditions(sinew_solve *s, sinew_conditions *out)
 }
 
 const sinew_condition_ops sinew_row_conditions = {take_step, subtract_forces, find_conditions};
+
+/* With the sign of the energy's own C, as sweeps have it. */
+static double told_lambda(const sinew_row_solve *r, int32_t row)
+{
+    return r->rows->one_sided[row] < 0 ? -r->lambda[row] : r->lambda[row];
+}
 
 bool sinew_row_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
 {
@@ -412,7 +399,7 @@ bool sinew_row_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
             continue;
         for (int32_t e = 0; e < set->element_count; e++)
             for (int32_t i = 0; i < set->constraint_count; i++)
-                *values++ = (sinew_real)r->lambda[sinew_row_of(set, e, i)];
+                *values++ = (sinew_real)told_lambda(r, sinew_row_of(set, e, i));
         return true;
     }
     return false;

@@ -67,6 +67,11 @@ bool sinew_row_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 /* What a change needs: elements and transient elements make the solver anew. */
 #define SINEW_ROW_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
 
+/* The slots in which they do not differ. */
+#define SINEW_ROW_OPS                                                                                                  \
+    .hard = SINEW_CAN_JACOBIAN, .conditions = &sinew_row_conditions, .refreshes = SINEW_ROW_REFRESHES,                 \
+    .multipliers = sinew_row_multipliers
+
 /* Shifts of the matrix where it is not definite within the constraints, in units of its mean diagonal. */
 #define SINEW_SHIFT_MIN 1e-6
 #define SINEW_SHIFT_MAX 1e12

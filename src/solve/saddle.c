@@ -426,8 +426,22 @@ static void find_scales(sinew_saddle *s, double shift)
         const int32_t k = s->row_place[r];
         const double alpha = -s->values[s->column[k + 1] - 1];
         s->scale[k] = s->scale[k] > 0 ? 1 / sqrt(s->scale[k]) : 1;
-        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? REDUNDANT : 0;
+        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? fmax(REDUNDANT, s->doubt) : 0;
     }
+}
+
+/* Rows have negative pivots. One that comes out positive is what round-off has left of zero behind a small pivot, about
+ * eps over that: the floor is raised until it is none. */
+static bool factorise_rows(sinew_saddle *s)
+{
+    bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    for (double floor = 100 * REDUNDANT; good && s->inertia.positive > 3 * s->free_count && floor < 1e-6;
+         floor *= 100) {
+        for (int32_t k = 0; k < s->count; k++)
+            s->floors[k] = s->floors[k] > 0 ? fmax(s->floors[k], floor) : s->floors[k];
+        good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    }
+    return good;
 }
 
 bool sinew_saddle_factorise(sinew_saddle *s, double shift)
@@ -441,7 +455,7 @@ bool sinew_saddle_factorise(sinew_saddle *s, double shift)
             const int32_t k = s->particle_place[j] + c;
             s->scaled[s->column[k + 1] - 1] += shift * s->mean * s->scale[k] * s->scale[k];
         }
-    return sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia) && s->inertia.positive == 3 * s->free_count;
+    return factorise_rows(s) && s->inertia.positive == 3 * s->free_count;
 }
 
 bool sinew_saddle_dropped(const sinew_saddle *s, int32_t row)

@@ -51,6 +51,7 @@ typedef struct sinew_saddle {
     uint8_t *is_row;                           /* [count] 1 where an unknown is a multiplier */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* of the last factorisation */
+    double doubt;         /* pivots of hard rows up to this are none, too: round-off of small ones before them */
     double mean;          /* mean diagonal of A, of the last fill */
     double trace_norm;    /* of its particles' traces */
 } sinew_saddle;

@@ -184,12 +184,9 @@ const sinew_solver_ops sinew_solver_dae = {
              .default_iterations = 10,
              .needs = 0,
              .explicit_step = true},
-    .hard = SINEW_CAN_JACOBIAN,
-    .conditions = &sinew_row_conditions,
+    SINEW_ROW_OPS,
     .prepare = dae_prepare,
     .release = dae_release,
-    .refreshes = SINEW_ROW_REFRESHES,
     .begin = dae_begin,
     .iterate = dae_iterate,
-    .multipliers = sinew_row_multipliers,
 };

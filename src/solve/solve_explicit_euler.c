@@ -27,22 +27,22 @@ static double explicit_euler_growth(double omega, double h, double damping)
     return half * half > d ? half + sqrt(half * half - d) : sqrt(d);
 }
 
-/* d < 1 where log(1 + x^2) < damping h: never without damping. log(1 + x^2) / x is largest at `peak`; with more damping
- * than that times omega every h will do. */
+/* d < 1 */
+static bool explicit_euler_is_stable(double h, double omega, double damping)
+{
+    return log1p(h * omega * h * omega) < damping * h;
+}
+
+/* Never without damping. log(1 + x^2) / x is largest at `peak`; with more damping than that times omega every h will
+ * do. */
 static double explicit_euler_stable_step(double omega, double damping)
 {
     const double peak = 1.9802913004322127;
-    double low = damping / (omega * omega), high = peak / omega;
     if (damping >= log1p(peak * peak) / peak * omega)
         return HUGE_VAL;
-    while (damping > 0 && (low + high) / 2 > low && (low + high) / 2 < high) {
-        const double h = (low + high) / 2;
-        if (log1p(h * omega * h * omega) < damping * h)
-            low = h;
-        else
-            high = h;
-    }
-    return low;
+    return damping > 0 ? sinew_explicit_last_stable(explicit_euler_is_stable, damping / (omega * omega), peak / omega,
+                                                    omega, damping)
+                       : 0;
 }
 
 const sinew_solver_ops sinew_solver_explicit_euler = {
@@ -50,11 +50,7 @@ const sinew_solver_ops sinew_solver_explicit_euler = {
              .summary = "explicit Euler: positions by the old velocity, which gains energy at every time step",
              .default_iterations = 1,
              .explicit_step = true},
-    .prepare = sinew_explicit_prepare,
-    .release = sinew_explicit_release,
-    .refreshes = SINEW_EXPLICIT_REFRESHES,
-    .one_iteration = true,
-    .begin = sinew_explicit_begin,
+    SINEW_EXPLICIT_OPS,
     .iterate = explicit_euler_iterate,
     .growth = explicit_euler_growth,
     .stable_step = explicit_euler_stable_step,

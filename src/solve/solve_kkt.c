@@ -111,7 +111,7 @@ static void gather_velocity_rows(sinew_solve *s)
     for (int32_t t = 0; t < r->rows->set_count; t++) {
         const sinew_row_set *set = &r->rows->sets[t];
         for (int32_t k = 0, row = set->first_row; k < set->row_count; k++, row++) {
-            const bool drifts = set->hard && !sinew_row_is_inequality(set, k % set->constraint_count);
+            const bool drifts = set->hard && !sinew_row_is_inequality(r->rows, row);
             r->right[row] = r->active[row] ? (drifts ? r->rows->C[row] : 0) - r->right[row] : 0;
         }
     }
@@ -124,7 +124,8 @@ static void scale_compliance(sinew_constraints *rows, double factor)
         const sinew_row_set *set = &rows->sets[t];
         const int32_t m = set->constraint_count;
         for (int32_t k = 0; k < set->element_count * m * m; k++)
-            if (!sinew_row_is_inequality(set, k / m % m) && !sinew_row_is_inequality(set, k % m))
+            if (!sinew_row_is_inequality(rows, sinew_row_of(set, k / (m * m), k / m % m)) &&
+                !sinew_row_is_inequality(rows, sinew_row_of(set, k / (m * m), k % m)))
                 rows->alpha[set->compliance_at + (size_t)k] *= factor;
     }
 }
@@ -154,7 +155,7 @@ static void gather_servin_rows(sinew_solve *s)
         const sinew_row_set *set = &r->rows->sets[t];
         for (int32_t k = 0, row = set->first_row; k < set->row_count; k++, row++) {
             const double past = ((2 - four) * r->rows->C[row] + before[row]) / (1 + four);
-            r->right[row] = -r->right[row] - (sinew_row_is_inequality(set, k % set->constraint_count) ? 0 : past);
+            r->right[row] = -r->right[row] - (sinew_row_is_inequality(r->rows, row) ? 0 : past);
         }
     }
     sinew_row_predict_active(s);
@@ -187,12 +188,9 @@ const sinew_solver_ops sinew_solver_kkt = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 1,
              .needs = 0},
-    .hard = SINEW_CAN_JACOBIAN,
-    .conditions = &sinew_row_conditions,
+    SINEW_ROW_OPS,
     .prepare = kkt_prepare,
     .release = kkt_release,
-    .refreshes = SINEW_ROW_REFRESHES,
     .begin = sinew_row_begin,
     .iterate = kkt_iterate,
-    .multipliers = sinew_row_multipliers,
 };

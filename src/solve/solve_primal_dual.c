@@ -158,7 +158,7 @@ static double weighted_violation(const sinew_row_solve *r)
         const sinew_row_set *set = &r->rows->sets[t];
         for (int32_t k = 0; k < set->row_count && set->hard; k++) {
             const double C = r->rows->C[set->first_row + k];
-            const bool one_sided = sinew_row_is_inequality(set, k % set->constraint_count);
+            const bool one_sided = sinew_row_is_inequality(r->rows, set->first_row + k);
             sum += p->mu[set->first_row + k] * (one_sided ? fmax(-C, 0) : fabs(C));
         }
     }
@@ -259,13 +259,10 @@ const sinew_solver_ops sinew_solver_primal_dual = {
              .default_iterations = 100,
              .needs = 0,
              .quasistatic = true},
-    .hard = SINEW_CAN_JACOBIAN,
-    .conditions = &sinew_row_conditions,
+    SINEW_ROW_OPS,
     .prepare = primal_dual_prepare,
     .release = primal_dual_release,
-    .refreshes = SINEW_ROW_REFRESHES,
     .needs_gradient = true,
     .begin = primal_dual_begin,
     .iterate = primal_dual_iterate,
-    .multipliers = sinew_row_multipliers,
 };

@@ -137,12 +137,9 @@ const sinew_solver_ops sinew_solver_sap = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 30,
              .needs = 0},
-    .hard = SINEW_CAN_JACOBIAN,
-    .conditions = &sinew_row_conditions,
+    SINEW_ROW_OPS,
     .prepare = sap_prepare,
     .release = sap_release,
-    .refreshes = SINEW_ROW_REFRESHES,
     .begin = sap_begin,
     .iterate = sap_iterate,
-    .multipliers = sinew_row_multipliers,
 };

@@ -28,18 +28,17 @@ static double symplectic_euler_growth(double omega, double h, double damping)
     return square <= 0 ? sqrt(kept) : fabs(half) + sqrt(square);
 }
 
-/* A root leaves the unit circle at -1, where t = -(1 + k): x^2 = 2 (1 + exp(-damping h)), between 2 and 4. */
+/* A root leaves the unit circle at -1, where t = -(1 + k). */
+static bool symplectic_euler_is_stable(double h, double omega, double damping)
+{
+    return h * omega * h * omega < 2 * (1 + exp(-damping * h));
+}
+
+/* x^2 = 2 (1 + exp(-damping h)), between 2 and 4. */
 static double symplectic_euler_stable_step(double omega, double damping)
 {
-    double low = sqrt(2.0) / omega, high = 2 / omega;
-    while (damping > 0 && (low + high) / 2 > low && (low + high) / 2 < high) {
-        const double h = (low + high) / 2;
-        if (h * omega * h * omega < 2 * (1 + exp(-damping * h)))
-            low = h;
-        else
-            high = h;
-    }
-    return high;
+    const double low = sqrt(2.0) / omega, high = 2 / omega;
+    return damping > 0 ? sinew_explicit_last_stable(symplectic_euler_is_stable, low, high, omega, damping) : high;
 }
 
 const sinew_solver_ops sinew_solver_symplectic_euler = {
@@ -47,11 +46,7 @@ const sinew_solver_ops sinew_solver_symplectic_euler = {
              .summary = "symplectic Euler: velocity first, keeps energy, explodes beyond a time step of 2 / omega",
              .default_iterations = 1,
              .explicit_step = true},
-    .prepare = sinew_explicit_prepare,
-    .release = sinew_explicit_release,
-    .refreshes = SINEW_EXPLICIT_REFRESHES,
-    .one_iteration = true,
-    .begin = sinew_explicit_begin,
+    SINEW_EXPLICIT_OPS,
     .iterate = symplectic_euler_iterate,
     .growth = symplectic_euler_growth,
     .stable_step = symplectic_euler_stable_step,

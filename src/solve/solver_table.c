@@ -123,14 +123,28 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
     return has_needs(solver, sinew_get_solver_info(solver)->needs, energy, why, size);
 }
 
+/* Why a solver cannot keep an energy hard that it takes; NULL: it can. */
+static const char *hard_flaw(sinew_solver_kind solver, sinew_energy_kind energy)
+{
+    const uint32_t wanted = table[solver]->hard;
+    if (!wanted)
+        return "it goes by the energy, and a hard one is infinite off its constraints";
+    if ((sinew_get_energy_info(energy)->capabilities & wanted) != wanted)
+        return wanted & SINEW_CAN_JACOBIAN ? "it has no Jacobian of its constraints"
+                                           : "it is not a distance to a set that could be projected on";
+    if (table[solver]->conditions && sinew_energy_get_ops(energy)->rooted)
+        return "its constraint is a distance, which has no direction to pull in where it is met (pin what position "
+               "holds; green_strain keeps tets)";
+    return NULL;
+}
+
 /* Names of the solvers that keep the energy hard, each with a comma after it. */
 static void list_hard(sinew_energy_kind energy, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
-        if (table[kind]->hard &&
-            (sinew_get_energy_info(energy)->capabilities & table[kind]->hard) == table[kind]->hard &&
+        if (!hard_flaw((sinew_solver_kind)kind, energy) &&
             sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
             used += (size_t)snprintf(text + used, size - used, "%s, ", table[kind]->info.name);
 }
@@ -143,17 +157,13 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
     const uint32_t needs = table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs;
     if (!has_needs(solver, needs, energy, why, sizeof why))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    const uint32_t wanted = table[solver]->hard;
-    if (!hard || (wanted && (sinew_get_energy_info(energy)->capabilities & wanted) == wanted))
+    const char *flaw = hard ? hard_flaw(solver, energy) : NULL;
+    if (!flaw)
         return SINEW_OK;
     char others[256];
     list_hard(energy, others, sizeof others);
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %sor a large stiffness",
-                      table[solver]->info.name, sinew_get_energy_info(energy)->name,
-                      wanted & SINEW_CAN_JACOBIAN ? "it has no Jacobian of its constraints"
-                      : wanted                    ? "it is not a distance to a set that could be projected on"
-                               : "it goes by the energy, and a hard one is infinite off its constraints",
-                      others);
+                      table[solver]->info.name, sinew_get_energy_info(energy)->name, flaw, others);
 }
 
 /* Rows of a record are counted in 32 bits, one more than iterations. */

@@ -17,7 +17,7 @@ static const double stages[] = {1, 1e2, 1e4, 1e6, 1e7};
 #endif
 enum {
     STAGES = sizeof stages / sizeof stages[0],
-    STEPS = 4,       /* of a stage */
+    STEPS = 12,      /* of a stage */
     LAST_STEPS = 20, /* of the last */
     HALVINGS = 8
 };

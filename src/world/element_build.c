@@ -77,6 +77,13 @@ static void rest_shape(const sinew_world *world, const sinew_energy_store *store
                 memcpy(rest + 3 * (size_t)a, store->rest + 3 * ((size_t)e * (size_t)n + (size_t)b), 3 * sizeof *rest);
 }
 
+void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, sinew_real *rest)
+{
+    int32_t particles[SINEW_STENCIL_MAX];
+    sinew_batch_particles(record->batch, element, particles);
+    rest_shape(world, &record->store, record->batch->ops->info.vertex_count, element, particles, rest);
+}
+
 /* Fixed texts are about shapes; those with numbers in them name the remedy themselves. */
 static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, bool numbers, sinew_error *error)
 {

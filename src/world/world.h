@@ -72,6 +72,7 @@ typedef struct sinew_energy_record {
     sinew_guide targets;    /* VERTEX energies; else empty */
     uint32_t motion_digest; /* of the targets' motion as it was given */
     sinew_real damping;     /* s */
+    bool rigid;             /* the distances within a rigid body */
     /* Transient energies, whose elements change often: what the next ones are made in. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
@@ -247,6 +248,14 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
                                 sinew_error *error);
 /* All elements of an energy together, as the state is now. */
 sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
+/* rest [vertex_count][3] of an element, its vertices as its batch has them. */
+void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, sinew_real *rest);
+/* Refuses elements that cannot be rows, by a solver that makes rows of them (world_rows.c). */
+sinew_status sinew_energy_check_rows(const sinew_world *world, const sinew_energy_record *record, sinew_error *error);
+/* Refuses hard elements with pinned particles alone, of one energy with its number, or of all before the first step. */
+sinew_status sinew_energy_check_fixed(const sinew_world *world, const sinew_energy_record *record, int32_t number,
+                                      sinew_error *error);
+sinew_status sinew_world_check_fixed(const sinew_world *world, sinew_error *error);
 /* parameters_of of a batch (energy/batch.h); origin: its record. */
 void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *parameters);
 /* Prepares the numbers of one element of a batch anew from its store; the batch is left alone on failure. */

@@ -166,9 +166,12 @@ sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
 {
     sinew_status status = check_mode(world, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
-        if (world->energies[i].batch)
+        if (world->energies[i].batch) {
             status = sinew_solver_check_energy(&world->def.solver, world->energies[i].kind,
                                                world->energies[i].batch->hard, error);
+            if (status == SINEW_OK)
+                status = sinew_energy_check_rows(world, &world->energies[i], error);
+        }
     if (status == SINEW_OK)
         status = check_directions(world, error);
     if (status == SINEW_OK && world->def.quasistatic)

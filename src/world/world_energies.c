@@ -154,6 +154,10 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
         return (sinew_energy){.index = -1};
     sinew_energy_record record = {0};
     sinew_status status = make_record(world, def, &record, error);
+    if (status == SINEW_OK)
+        status = sinew_energy_check_rows(world, &record, error);
+    if (status == SINEW_OK)
+        status = sinew_energy_check_fixed(world, &record, sinew_world_energy_place(world), error);
     if (status == SINEW_OK && !reserve_energy(world))
         status = sinew_fail_memory(error, "the elements of an energy");
     if (status != SINEW_OK) {
@@ -581,8 +585,11 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     *count = batch->element_count * batch->ops->constraint_count;
     if (capacity < *count)
         return sinew_fail(error, SINEW_ERROR_DATA, "there are %d multipliers and room for %d", *count, capacity);
-    world->solve.ops->multipliers(&world->solve, batch, values);
-    return SINEW_OK;
+    if (world->solve.ops->multipliers(&world->solve, batch, values))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "energy %d (%s) is no row of %s's system; keep it hard, or set rows to all", energy.index,
+                      batch->ops->info.name, solver);
 }
 
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)

@@ -96,8 +96,13 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
         status = sinew_pin_check_held(world, def, &record, error);
     if (status == SINEW_OK)
         status = mark(world, def, record.particles, error);
-    if (status == SINEW_OK && sinew_pin_is_partial(&record))
+    if (status == SINEW_OK && sinew_pin_is_partial(&record)) {
         unmark(world, record.particles, record.count);
+    } else if (status == SINEW_OK) {
+        status = sinew_world_check_fixed(world, error);
+        if (status != SINEW_OK)
+            unmark(world, record.particles, record.count);
+    }
     if (status != SINEW_OK) {
         sinew_pin_record_destroy(&world->allocator, &record);
         return none;

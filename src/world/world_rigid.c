@@ -28,7 +28,11 @@ static sinew_status hold(sinew_world *world, sinew_body body, sinew_error *error
     sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_SPRING);
     def.body = body;
     def.hard = true;
-    return sinew_world_add_energy(world, &def, error).index >= 0 ? SINEW_OK : SINEW_ERROR_UNSUPPORTED;
+    const sinew_energy distances = sinew_world_add_energy(world, &def, error);
+    if (distances.index < 0)
+        return SINEW_ERROR_UNSUPPORTED;
+    world->energies[distances.index].rigid = true;
+    return SINEW_OK;
 }
 
 static sinew_status show(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)

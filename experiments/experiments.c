@@ -92,6 +92,8 @@ static const experiment experiments[] = {
      experiment_table, false},
     {"dynamics/trampoline", "slides, Tournier et al. 2015 fig 1",
      "an inextensible sheet, springs that only pull and rigid blocks in one world", experiment_trampoline, false},
+    {"dynamics/articulated", "slides, Tournier et al. 2015 fig 1",
+     "rigid arms under tension, and a knee of ligaments that only pull", experiment_articulated, false},
     {"contact/slope", "Coulomb", "a soft block holds below and slides above the angle of friction", experiment_slope,
      false},
     {"contact/rebound", "textbook", "rebounds to e^2 of the height, momenta of two bodies", experiment_rebound, false},

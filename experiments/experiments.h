@@ -152,6 +152,7 @@ void experiment_stiff_spring(const setting *s, outcome *o);
 void experiment_drift(const setting *s, outcome *o);
 void experiment_geometric(const setting *s, outcome *o);
 void experiment_trampoline(const setting *s, outcome *o);
+void experiment_articulated(const setting *s, outcome *o);
 void experiment_sap(const setting *s, outcome *o);
 void experiment_table(const setting *s, outcome *o);
 void experiment_hard(const setting *s, outcome *o);

@@ -6,10 +6,10 @@
  * Hard rods hang down and are pulled at the end with F. Sideways motion y is small and obeys M y'' = -K y, K made of
  * the tensions over the lengths. What a step of scd does to the mode of frequency omega, x = h omega:
  *
- *     without   v' = v - h omega^2 y,   y' = y + h v'     rods pull in the directions that the step begins with: this
- *               is symplectic Euler, bounded for x < 2, and beyond it grows by x^2/2 - 1 + ((x^2/2 - 1)^2 - 1)^1/2
- *     with      v' = v - h omega^2 y',  y' = y + h v'     implicit Euler: falls by (1 + x^2)^-1/2, whatever x is
+ *     without   v' = v - h omega^2 y,   y' = y + h v'     rods pull in the directions that the step begins with
+ *     with      v' = v - h omega^2 y',  y' = y + h v'     they pull in those of its end
  *
+ * which are symplectic and implicit Euler (taut.h).
  * So the fastest mode decides without, the slowest with. Multipliers of the last step must be known: chains take one
  * step before they are knocked. A chain that begins crooked has none yet, and scd solves one more system to find them.
  */
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "chain.h"
+#include "taut.h"
 
 #define STEP    1e-2 /* s */
 #define GRAVITY 9.81
@@ -76,37 +77,18 @@ static double tension_of(const taut *t, int32_t i)
 
 /* ---- Theory ------------------------------------------------------------------------------------ */
 
-/* How many omega^2 are below `square`: negative pivots of K - square M (Sylvester). */
-static int32_t modes_below(const taut *t, double square)
-{
-    int32_t count = 0;
-    double pivot = 1, across = 0;
-    for (int32_t i = 1; i <= t->links; i++) {
-        const double K = (tension_of(t, i) + tension_of(t, i + 1)) * t->links;
-        pivot = K - square * mass_of(t, i) - (i > 1 ? across * across / pivot : 0);
-        across = tension_of(t, i + 1) * t->links;
-        count += pivot < 0;
-    }
-    return count;
-}
-
-/* 1/s: of mode k, from 0, by bisection. */
-static double mode_frequency(const taut *t, int32_t k)
-{
-    double low = 0, high = 8 * tension_of(t, 1) * t->links / mass_of(t, t->links);
-    for (int i = 0; i < 100; i++) {
-        const double middle = (low + high) / 2;
-        *(modes_below(t, middle) > k ? &high : &low) = middle;
-    }
-    return sqrt((low + high) / 2);
-}
-
 static void foretell(taut *t)
 {
-    t->slowest = mode_frequency(t, 0);
-    t->fastest = mode_frequency(t, t->links - 1);
-    const double x = STEP * (t->geometric ? t->slowest : t->fastest), half = x * x / 2 - 1;
-    t->theory = t->geometric ? 1 / sqrt(1 + x * x) : x <= 2 ? 1 : half + sqrt(half * half - 1);
+    double K[LINKS], K_1[LINKS], M[LINKS], M_1[LINKS] = {0};
+    for (int32_t i = 0; i < t->links; i++) {
+        K[i] = (tension_of(t, i + 1) + tension_of(t, i + 2)) * t->links;
+        K_1[i] = -tension_of(t, i + 2) * t->links;
+        M[i] = mass_of(t, i + 1);
+    }
+    const taut_system system = {t->links, K, K_1, M, M_1};
+    t->slowest = taut_mode(&system, 0);
+    t->fastest = taut_mode(&system, t->links - 1);
+    t->theory = taut_factor(STEP * (t->geometric ? t->slowest : t->fastest), t->geometric);
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------- */
@@ -173,32 +155,6 @@ static sinew_world *make_taut(const taut *t, sinew_error *error)
     return world;
 }
 
-/* The last step up to which E is above round-off and slopes are small. */
-static int32_t linear_steps(const taut *t)
-{
-    const double small = 1e-6 * tension_of(t, 1);
-    int32_t last = 0;
-    while (last < FIT && last < t->steps && t->energy[last + 1] > LEAST && (last < 2 || t->energy[last + 1] < small))
-        last++;
-    return last;
-}
-
-/* Slope of ln E over the latter half of these steps, when one mode has outgrown or outlived the others, as a factor of
- * the amplitude. */
-static double fitted_growth(const taut *t)
-{
-    const int32_t end = linear_steps(t);
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-    for (int32_t i = end / 2; i <= end; i++) {
-        n += 1;
-        x += i;
-        y += log(t->energy[i]);
-        xx += (double)i * i;
-        xy += i * log(t->energy[i]);
-    }
-    return n > 1 ? exp(0.5 * (n * xy - x * y) / (n * xx - x * x)) : NAN;
-}
-
 static void note_energy(taut *t, int32_t i, double E, double before)
 {
     t->last = E;
@@ -228,7 +184,7 @@ static bool taut_run(taut *t, int shape, outcome *o)
         t->violation = fmax(t->violation, result.violation);
         note_energy(t, i, sideways_energy(t, world), t->last);
     }
-    t->measured = fitted_growth(t);
+    t->measured = taut_fit(t->energy, t->steps < FIT ? t->steps : FIT, LEAST, 1e-6 * tension_of(t, 1));
     sinew_world_destroy(world);
     return true;
 }

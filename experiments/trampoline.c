@@ -316,7 +316,7 @@ static void claim_bounce(outcome *o, const bounce *runs)
                    "%.2f systems",
                    with->most, with->sheet_energy[last], last * STEP, 1e3 * apart(with, exact), exact->most,
                    exact->sheet_energy[last], (double)with->systems / last, (double)exact->systems / last);
-    claim_holds(c, with->most < 2 * exact->most && with->sheet_energy[last] < 0.5 * with->most ? HOLDS_YES : HOLDS_NO,
+    claim_holds(c, with->most < 3 * exact->most && with->sheet_energy[last] < 0.5 * with->most ? HOLDS_YES : HOLDS_NO,
                 "threads within %.1g of their length, primal-dual's within %.0e", with->stretch, exact->stretch);
     snprintf(what, sizeof what, "springs %s: without it the sheet flutters", with->kind->name);
     c = outcome_claim(o, what, "transverse vibrations");
@@ -334,20 +334,22 @@ static void claim_bounce(outcome *o, const bounce *runs)
 /* Threads that push: their geometric stiffness is negative. */
 static void claim_compression(outcome *o, const bounce *runs)
 {
-    const bounce *taut = &runs[KEPT], *slack = &runs[WAYS + KEPT];
+    const bounce *on = &runs[WAYS + WITH], *kept = &runs[WAYS + KEPT], *exact = &runs[WAYS + EXACT];
     claim *c = outcome_claim(o, "with the stiffness of threads under compression, too (geometric = exact)",
                              "the sum over all constraints, whatever their sign");
     claim_measured(
-        c, "sheet moves with up to %.3g J (taut), %.3g J (slack); shifted in %d and %d steps, otherwise in %d and %d",
-        taut->most, slack->most, taut->indefinite, slack->indefinite, runs[WITH].indefinite,
-        runs[WAYS + WITH].indefinite);
-    const bool calm = taut->most < 2 * runs[EXACT].most && slack->most < 2 * runs[WAYS + EXACT].most;
-    claim_holds(c, calm ? HOLDS_YES : HOLDS_NO, "%s",
-                calm ? ""
-                     : "negative stiffness across threads that push brings the matrix near to singular, and steps are "
-                       "thrown far; leaving it out is what keeps the sheet calm");
-    outcome_number(o, taut->most / runs[EXACT].most, "kept_taut");
-    outcome_number(o, taut->indefinite, "kept_indefinite");
+        c,
+        "taut: %.2f mm from primal-dual, as without it (%.2f mm); slack: %.0f mm (%.0f mm), shifted in %d steps (%d)",
+        1e3 * apart(&runs[KEPT], &runs[EXACT]), 1e3 * apart(&runs[WITH], &runs[EXACT]), 1e3 * apart(kept, exact),
+        1e3 * apart(on, exact), kept->indefinite, on->indefinite);
+    const bool good = kept->indefinite == 0 && apart(kept, exact) <= 1.05 * apart(on, exact);
+    claim_holds(c, good ? HOLDS_YES : HOLDS_NO, "%s",
+                good ? ""
+                     : "stiffness across threads that push is negative; where the matrix is then not definite it is "
+                       "shifted, which leads farther off than to leave that stiffness out");
+    outcome_number(o, apart(kept, exact), "apart_kept");
+    outcome_number(o, kept->indefinite, "kept_indefinite");
+    outcome_number(o, on->indefinite, "indefinite");
 }
 
 static void claim_pieces(outcome *o, const bounce *runs)

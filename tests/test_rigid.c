@@ -267,6 +267,30 @@ static void a_motor_turns_an_arm(void **unused)
     sinew_world_destroy(w.world);
 }
 
+/* ---- Places on a rigid body ----------------------------------------------------------------------- */
+
+/* A string's end at a corner of a box, far outside the tet of its particles, is joined there: nothing pulls at rest. */
+static void a_corner_is_joined_where_it_is(void **unused)
+{
+    (void)unused;
+    sinew_error error;
+    sinew_measures m;
+    const double from[3] = {0.5, 0.1, 0.05}, to[3] = {0.5, 1, 0.05};
+    sinew_world *world = make_rigid_world(0.01, "primal-dual", 0);
+    sinew_mesh *bar = make_beam(2, 1, 1, 1, 0.2, 0.1), *line = make_rope(2, from, to);
+    sinew_attach_def def = sinew_default_attach_def();
+    def.to = add_rigid(world, bar, 1000);
+    def.from = add_mesh(world, line, 1, NULL, NULL);
+    def.distance = 1e-6;
+    assert_true(sinew_world_attach_within(world, &def, &error).index >= 0);
+    assert_int_equal(sinew_world_measure(world, &m), SINEW_OK);
+    printf("    elastic energy at rest: %.1e J\n", m.elastic);
+    assert_true(m.elastic <= HELD * HELD);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(bar);
+    sinew_mesh_destroy(line);
+}
+
 /* ---- Refusals ----------------------------------------------------------------------------------- */
 
 static void what_cannot_be_rigid_is_refused(void **unused)
@@ -303,9 +327,13 @@ static void what_cannot_be_rigid_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_has_the_inertia_of_the_textbook),  cmocka_unit_test(four_masses_stand_for_the_body),
-        cmocka_unit_test(an_arm_falls_as_a_pendulum),           cmocka_unit_test(an_arm_rests_at_its_limit),
-        cmocka_unit_test(limits_act_where_they_are_in_the_way), cmocka_unit_test(a_motor_turns_an_arm),
+        cmocka_unit_test(box_has_the_inertia_of_the_textbook),
+        cmocka_unit_test(four_masses_stand_for_the_body),
+        cmocka_unit_test(an_arm_falls_as_a_pendulum),
+        cmocka_unit_test(an_arm_rests_at_its_limit),
+        cmocka_unit_test(a_motor_turns_an_arm),
+        cmocka_unit_test(a_corner_is_joined_where_it_is),
+        cmocka_unit_test(limits_act_where_they_are_in_the_way),
         cmocka_unit_test(what_cannot_be_rigid_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@
  * quite straight would explode in that step.
  *
  * Under compression the stiffness of an edge is negative, and with it the matrix may be near to singular or not
- * definite within the constraints: steps are then thrown far. So edges under compression leave theirs out (`geometric`
- * = exact keeps them), but for the six of a rigid body.
+ * definite within the constraints. So edges under compression leave theirs out (`geometric` = exact keeps them), but
+ * for the six of a rigid body.
  *
  * Known limits: that of joints and of energies over more vertices is kept, whatever its sign; where the matrix is then
  * not definite, a multiple of the identity is added and the step says indefinite. Inequalities as in kkt.

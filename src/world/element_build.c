@@ -10,14 +10,26 @@
 
 /* ---- One element ----------------------------------------------------------------------------- */
 
-/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first place */
-static sinew_status pair_weights(const char *name, const sinew_real *given, int32_t e, const int32_t *particles,
-                                 sinew_real w[8], sinew_error *error)
+/* Whether a particle, by its inside number, is one of a rigid body. */
+static bool is_rigid(const sinew_world *world, int32_t particle)
+{
+    for (int32_t b = 0; b < world->body_count; b++) {
+        const sinew_body_record *body = &world->bodies[b];
+        if (body->rigid && particle >= body->start && particle < body->start + body->count)
+            return true;
+    }
+    return false;
+}
+
+/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first place. A rigid body's
+ * surface lies outside the tet of its particles: there alone may weights be negative. */
+static sinew_status pair_weights(const sinew_world *world, const char *name, const sinew_real *given, int32_t e,
+                                 const int32_t *particles, sinew_real w[8], sinew_error *error)
 {
     double sums[2] = {0, 0};
     for (int i = 0; i < 8; i++) {
         w[i] = given[8 * (size_t)e + (size_t)i];
-        if (!(isfinite(w[i]) && w[i] >= 0))
+        if (!(isfinite(w[i]) && (w[i] >= 0 || is_rigid(world, particles[i]))))
             return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
                               i, (double)w[i]);
         sums[i / 4] += (double)w[i];
@@ -113,7 +125,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                              .fraction = store->fractions_given ? &store->fractions[e] : NULL,
                              .size = ops->keeps_size ? &store->size[e] : NULL};
     if (row->takes & SINEW_TAKES_WEIGHTS) {
-        status = pair_weights(ops->info.name, store->weights, e, particles, weights, error);
+        status = pair_weights(world, ops->info.name, store->weights, e, particles, weights, error);
         element.weights = weights;
     }
     if (status == SINEW_OK && row->takes & SINEW_TAKES_NORMAL) {

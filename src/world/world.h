@@ -26,6 +26,7 @@ typedef struct sinew_body_record {
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
     char *name; /* NULL: none */
+    bool rigid; /* four particles that hard distances hold (world_rigid.c): places outside their tet are its own, too */
     sinew_real damping, velocity_filter;
     sinew_body_contact contact;
     /* The surface that rides on it (world_skin.c); all NULL without one. */

@@ -67,19 +67,20 @@ static sinew_place place_of(const sinew_body_record *body, int32_t vertex, bool 
     return place;
 }
 
-/* Joins two places of bodies whose first particles these are. */
-static void add_pair(pair_list *pairs, const int32_t first[2], const sinew_place *const sides[2])
+/* Joins two places of bodies. Those outside a cell of a soft body go to its border, where no corner is pushed the other
+ * way; a rigid body's four particles carry all of its surface, which lies outside their tet. */
+static void add_pair(pair_list *pairs, const sinew_body_record *const bodies[2], const sinew_place *const sides[2])
 {
     for (size_t side = 0; side < 2; side++) {
         int32_t *elements = pairs->elements + 8 * (size_t)pairs->count + 4 * side;
         sinew_real *weights = pairs->weights + 8 * (size_t)pairs->count + 4 * side;
         bool outside = false;
         for (int i = 0; i < 4; i++) {
-            elements[i] = first[side] + sides[side]->vertices[i];
+            elements[i] = bodies[side]->first + sides[side]->vertices[i];
             weights[i] = (sinew_real)sides[side]->weights[i];
             outside = outside || weights[i] < 0;
         }
-        if (outside)
+        if (outside && !bodies[side]->rigid)
             sinew_weights_clamp(weights);
     }
     pairs->count++;
@@ -189,7 +190,7 @@ static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_rec
     /* Distances of points that touch are round-off. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
     const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
-    const int32_t first[2] = {from->first, to->first};
+    const sinew_body_record *const bodies[2] = {from, to};
     double nearest = INFINITY;
     for (int32_t i = 0; i < count; i++) {
         const int32_t vertex = def->vertices ? def->vertices[i] : i;
@@ -197,7 +198,7 @@ static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_rec
         const sinew_place joined = place_of(from, vertex, def->from_skin);
         nearest = fmin(nearest, sqrt(found.distance));
         if (sqrt(found.distance) <= def->distance + slack)
-            add_pair(pairs, first, (const sinew_place *const[]){&joined, &found});
+            add_pair(pairs, bodies, (const sinew_place *const[]){&joined, &found});
     }
     if (pairs->count > 0)
         return SINEW_OK;

@@ -73,5 +73,7 @@ sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, 
         sinew_world_remove_body(world, body, NULL);
         return none;
     }
+    if (body.index >= 0)
+        world->bodies[body.index].rigid = true;
     return body;
 }

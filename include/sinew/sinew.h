@@ -381,7 +381,7 @@ typedef struct sinew_energy_def {
     const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the energy's stencil that
                                    the body has. Edges: the mesh's own, or of all cells when it has none; triangles
                                    and hinges: its own, or of the surface of its tets. PAIR needs it */
-    const sinew_real *weights;  /* PAIR [8 * element_count]: four weights >= 0 that sum to 1 for each of both points */
+    const sinew_real *weights;  /* PAIR [8 * element_count]: four for each point, of sum 1, >= 0 but in rigid bodies */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: where the particles are now */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they stand still */

@@ -224,7 +224,7 @@ static bool claim_compliance(outcome *o, const frame *five)
 static hard_cloth cloth_of(int method, bool quick)
 {
     static const sinew_solver_kind kinds[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_XPBD};
-    hard_cloth c = {.n = quick ? 21 : 81, .steps = quick ? 30 : 120, .nearer = 0.1};
+    hard_cloth c = {.n = quick ? 21 : 81, .steps = quick ? 30 : 40, .nearer = 0.1};
     c.solver = sinew_default_solver_def(kinds[method < XPBD ? method : XPBD]);
     c.solver.measure = SINEW_MEASURE_RESIDUAL;
     /* |C| <= tolerance |J| l, |J| and l both sqrt(2): 0.8 of the limit. */

@@ -45,11 +45,11 @@ enum {
 };
 static char paths[SCENE_MAX][512];
 
-/* The next request to refuse: each of the first hundred, then ever fewer; in the night every single one. */
+/* The next request to refuse: each of the first thirty, then ever fewer; in the night every single one. */
 static long long next_request(long long request)
 {
     const char *nightly = getenv("SINEW_NIGHTLY");
-    return request + (nightly && nightly[0] == '1' ? 1 : 1 + request / 100);
+    return request + (nightly && nightly[0] == '1' ? 1 : 1 + request / 30);
 }
 
 /* The scene's own hooks. */

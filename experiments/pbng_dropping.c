@@ -106,7 +106,7 @@ static sinew_world *build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* Those of PBD, which colours constraints, before anything touches; it takes one body after the other. */
+/* Counts the colours of PBD, which colours constraints, before anything touches; one body after the other. */
 static bool count_constraint_colours(const run *like, double *mean, sinew_error *error)
 {
     int32_t count = 0;

@@ -7,7 +7,7 @@
  * One particle on a spring that moves along its own line has a closed form: with x = h omega a step multiplies the
  * energy by 1 + x^2 (explicit Euler) or 1 / (1 + x^2) (implicit), and symplectic Euler keeps v^2 + omega^2 q^2 - h
  * omega^2 q v, so that the energy of a start at rest stays within 1 / (1 + x/2) .. 1 / (1 - x/2) of itself while x < 2.
- * What the rope tends to is said by what holds its constraints.
+ * The limit of ever stiffer ropes is the rope of primal-dual, whose constraints hold.
  */
 #include <math.h>
 #include <stdio.h>

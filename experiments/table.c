@@ -227,7 +227,7 @@ static double open_threads(const trial *t)
     return most;
 }
 
-/* What is left after so many iterations: m from the exact step, or what threads are open by. NaN: it could not be run.
+/* The error after so many iterations: m from the exact step, or what threads are open by. NaN: it could not be run.
  */
 static double left_after(bout *b, int m, bool hard, int32_t iterations, bool threads)
 {

@@ -14,7 +14,7 @@
 #define AGREE     3e-3
 #else
 #define TOLERANCE 1e-10
-/* Of the size. It is 1e-8, but beside a sphere more contacts bear than needed, and multipliers drift for long. */
+/* Solvers end within AGREE of the scene's size: 1e-8 but beside a sphere, where contacts too many share out forces. */
 #define AGREE     3e-6
 #endif
 

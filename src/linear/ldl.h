@@ -45,7 +45,7 @@ bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
  * that were not left out. */
 double sinew_ldl_solve(sinew_ldl *ldl, const double *b, double *x, int rounds);
 size_t sinew_ldl_size(const sinew_ldl *ldl); /* numbers in L, with the zeros that its panels store */
-/* What a factorisation of that pattern costs: the sum of the squares of L's column counts. */
+/* The cost of factorising that pattern: the sum of the squares of L's column counts. */
 sinew_status sinew_ldl_cost(int32_t count, const size_t *column, const int32_t *row, double *cost, sinew_error *error);
 
 #endif

@@ -150,7 +150,7 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
 /* A block of up to BLOCK columns by itself, numbers (i, j) at D[j][i], fillers up to a multiple of four. */
 typedef double square[BLOCK][BLOCK];
 
-/* What the columns before have to say to column j, sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
+/* Takes the columns before out of column j, sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
 static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int32_t j, square D, square B)
 {
     for (int32_t i = j / 4 * 4; i < n; i += 16) {

@@ -22,7 +22,7 @@
 #include "objective/assembly.h"
 #include "objective/constraints.h"
 
-/* What A may hold, besides M/h^2 and the second derivatives of the energies that are no rows. */
+/* Parts that A may hold besides M/h^2 and the second derivatives of the energies that are no rows. */
 enum {
     SINEW_SADDLE_CURVED = 1 << 0, /* geometric stiffness too */
     SINEW_SADDLE_MASSES = 1 << 1  /* M/h^2 alone: no matrix has `hessian` */

@@ -274,7 +274,8 @@ static void divide(void *context, const sinew_real *x, sinew_real *out)
 enum {
     MOST_ITERATIONS = 500
 };
-/* Of the residual. Momenta do not depend on it: forces of an iterate are those of B on some velocities. */
+/* The residual at which conjugate gradients stop. Momenta do not depend on it: every iterate's forces are those of B.
+ */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)

@@ -11,14 +11,24 @@
 #include "math/lanes.h"
 #include "tree/box8.h"
 
+/* A node's boxes, and its ways or NULL. */
+typedef struct search_group {
+    const sinew_box_node *node;
+    const sinew_box_ways *ways;
+} search_group;
+
+/* One of them. */
 typedef struct search_box {
     float low[3], high[3];
+    search_group group;
+    int slot;
 } search_box;
 
 typedef struct search_node {
     const sinew_search *search;
     const sinew_box_node *node;
     const sinew_box_shape *shape;
+    const sinew_box_ways *ways;
     uint32_t row;
     search_box box;
     int32_t lowest; /* of its features; -1: partners need not be higher */
@@ -26,23 +36,58 @@ typedef struct search_node {
     sinew_search_found *found;
 } search_node;
 
-static inline search_box box_at(const sinew_box_node *node, int slot)
+static inline search_group group_at(const sinew_search *search, const sinew_boxes *boxes, int32_t level, int32_t index)
 {
-    search_box box;
+    return (search_group){boxes->nodes[level] + index, search->ways ? boxes->ways[level] + index : NULL};
+}
+
+static inline search_box box_at(search_group group, int slot)
+{
+    search_box box = {.group = group, .slot = slot};
     for (int k = 0; k < 3; k++) {
-        box.low[k] = node->low[k][slot];
-        box.high[k] = node->high[k][slot];
+        box.low[k] = group.node->low[k][slot];
+        box.high[k] = group.node->high[k][slot];
     }
     return box;
 }
 
-/* One bit for each box of the node that meets the box. */
-static inline uint32_t boxes_that_meet(const sinew_box_node *node, const search_box *box)
+/* What ways add to the reach between a box and those of a group at most: how they differ where both are of one object,
+ * else their lengths. A place without a feature has an infinite box of ways, but a box that nothing meets. */
+static inline box8 more_reach(search_group group, const search_box *box)
 {
+    const sinew_box_ways *ways = box->group.ways;
+    const int slot = box->slot;
+    box8 square = box8_set(0);
+    for (int k = 0; k < 3; k++) {
+        const box8 differ = box8_max(box8_set(ways->high[k][slot]) - box8_load(group.ways->low[k]),
+                                     box8_load(group.ways->high[k]) - box8_set(ways->low[k][slot]));
+        square += differ * differ;
+    }
+    /* Nodes of several objects have -1, which is nobody's. */
+    const int32_t object = box->group.node->object[slot], own = object >= 0 ? object : INT32_MAX;
+    box8_mask objects;
+    memcpy(&objects, group.node->object, sizeof objects);
+    const box8_mask same = (box8_mask)(objects == (own - (box8_mask){0}));
+    const box8 apart = box8_load(group.ways->longest) + box8_set(ways->longest[slot]);
+    const box8 more = glance_pick(same, glance_root(square), apart);
+    return more + more * box8_set((float)SINEW_BOX_SLACK) + box8_set((float)SINEW_BOX_PAD);
+}
+
+/* One bit for each box of the group that meets the box. */
+static inline uint32_t boxes_that_meet(search_group group, const search_box *box)
+{
+    const sinew_box_node *node = group.node;
     box8_mask meet = {-1, -1, -1, -1, -1, -1, -1, -1};
+    if (!group.ways) {
+        for (int k = 0; k < 3; k++)
+            meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
+                    (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
+        return glance_bits(meet);
+    }
+    const box8 more = more_reach(group, box);
     for (int k = 0; k < 3; k++)
-        meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
-                (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
+        meet &= (box8_mask)(box8_load(node->low[k]) - more <= box8_set(box->high[k])) &
+                (box8_mask)(box8_set(box->low[k]) - more <= box8_load(node->high[k]));
     return glance_bits(meet);
 }
 
@@ -54,11 +99,20 @@ static inline void put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-static inline void try_faces(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
-                             const sinew_box_shape *shape)
+/* What ways add to the reach between a feature of the node and those of a leaf. */
+static inline box8 more_of(const search_node *s, int slot, search_group leaf)
+{
+    if (!leaf.ways)
+        return box8_set(0);
+    const search_box own = box_at((search_group){s->node, s->ways}, slot);
+    return more_reach(leaf, &own);
+}
+
+static inline void try_faces(search_node *s, int slot, uint32_t bits, search_group group, const sinew_box_shape *shape)
 {
     const sinew_search *search = s->search;
-    const glance g = glance_faces(s->shape, slot, shape);
+    const sinew_box_node *leaf = group.node;
+    const glance g = glance_faces(s->shape, slot, shape, more_of(s, slot, group));
     for (bits &= ~g.far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         const int32_t cell = leaf->id[at];
@@ -69,10 +123,10 @@ static inline void try_faces(search_node *s, int slot, uint32_t bits, const sine
     }
 }
 
-static inline void try_edges(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
-                             const sinew_box_shape *shape)
+static inline void try_edges(search_node *s, int slot, uint32_t bits, search_group group, const sinew_box_shape *shape)
 {
-    const glance g = glance_edges(s->shape, slot, shape);
+    const sinew_box_node *leaf = group.node;
+    const glance g = glance_edges(s->shape, slot, shape, more_of(s, slot, group));
     for (bits &= ~g.far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
@@ -93,14 +147,13 @@ static inline void try_crossings(search_node *s, int slot, uint32_t bits, const 
 
 /* Places of a leaf whose boxes meet that of the node's feature in place `slot`, that may be its partners by their
  * number and share no vertex with it. */
-static inline uint32_t partners_of(const search_node *s, int slot, const sinew_box_node *leaf,
-                                   const sinew_box_shape *shape)
+static inline uint32_t partners_of(const search_node *s, int slot, search_group leaf, const sinew_box_shape *shape)
 {
     const sinew_search_kind kind = s->search->kind;
-    const search_box own = box_at(s->node, slot);
+    const search_box own = box_at((search_group){s->node, s->ways}, slot);
     uint32_t bits = boxes_that_meet(leaf, &own);
     if (kind != SINEW_SEARCH_FACES)
-        bits &= glance_higher(leaf->id, s->node->id[slot]);
+        bits &= glance_higher(leaf.node->id, s->node->id[slot]);
     if (!bits)
         return 0;
     if (kind == SINEW_SEARCH_FACES)
@@ -111,10 +164,10 @@ static inline uint32_t partners_of(const search_node *s, int slot, const sinew_b
 
 /* Features of the node against those of a node of level 0 of a target, whose box and highest feature are given. Where
  * partners have to be higher, features above that one have none there. */
-static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box,
+static void visit_leaf(search_node *s, search_group leaf, const sinew_box_shape *shape, const search_box *box,
                        int32_t highest)
 {
-    uint32_t ours = boxes_that_meet(s->node, box);
+    uint32_t ours = boxes_that_meet((search_group){s->node, s->ways}, box);
     if (s->search->kind != SINEW_SEARCH_FACES)
         ours &= ~glance_higher(s->node->id, highest);
     for (; ours; ours &= ours - 1) {
@@ -127,7 +180,7 @@ static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_b
         else if (s->search->kind == SINEW_SEARCH_FACES)
             try_faces(s, slot, bits, leaf, shape);
         else
-            try_crossings(s, slot, bits, leaf);
+            try_crossings(s, slot, bits, leaf.node);
     }
 }
 
@@ -148,15 +201,16 @@ static void visit_target(search_node *s, const sinew_boxes *target)
     stack[top++].index = 0;
     while (top > 0) {
         const int32_t level = stack[--top].level, index = stack[top].index;
-        const sinew_box_node *node = target->nodes[level] + index;
-        for (uint32_t bits = boxes_that_meet(node, &s->box); bits; bits &= bits - 1) {
+        const search_group group = group_at(s->search, target, level, index);
+        const sinew_box_node *node = group.node;
+        for (uint32_t bits = boxes_that_meet(group, &s->box); bits; bits &= bits - 1) {
             const int slot = __builtin_ctz(bits);
             const int32_t child = SINEW_BOXES_WIDE * index + slot;
             if (!worth_a_visit(s, node, slot))
                 continue;
             if (level == 1) {
-                const search_box box = box_at(node, slot);
-                visit_leaf(s, target->nodes[0] + child, target->shapes + child, &box, node->id[slot]);
+                const search_box box = box_at(group, slot);
+                visit_leaf(s, group_at(s->search, target, 0, child), target->shapes + child, &box, node->id[slot]);
             } else {
                 stack[top].level = level - 1;
                 stack[top++].index = child;
@@ -167,15 +221,16 @@ static void visit_target(search_node *s, const sinew_boxes *target)
 
 static void search_of_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found)
 {
-    const sinew_box_node *parent = search->own->nodes[1] + node / SINEW_BOXES_WIDE;
+    const search_group parent = group_at(search, search->own, 1, node / SINEW_BOXES_WIDE);
     const int slot = node % SINEW_BOXES_WIDE;
     search_node s = {.search = search,
                      .node = search->own->nodes[0] + node,
                      .shape = search->own->shapes + node,
+                     .ways = search->ways ? search->own->ways[0] + node : NULL,
                      .row = row,
                      .box = box_at(parent, slot),
                      .lowest = -1,
-                     .object = parent->object[slot],
+                     .object = parent.node->object[slot],
                      .found = found};
     if (search->kind != SINEW_SEARCH_FACES) {
         s.lowest = INT32_MAX;

@@ -40,6 +40,8 @@ static void test_wrong_command_lines(void **state)
         {"run a b", "takes one scene"},
         {"run nowhere", "nowhere: no such scene"},
         {"run nowhere.json", "no such scene"},
+        {"run twsit", "twsit: no such scene; did you mean \"twist\"?"},
+        {"render hangin_cloth.json", "hangin_cloth.json: no such scene; did you mean \"hanging_cloth\"?"},
         {"run bad.json", "bad.json:3: bodis: unknown key \"bodis\" in the scene; did you mean \"bodies\"?"},
         {"run twist --sovler newton", "unknown option --sovler; did you mean --solver?"},
         {"run twist --frames", "--frames needs a value: --frames N"},

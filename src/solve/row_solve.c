@@ -117,7 +117,7 @@ sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, s
     copy_step(o, &r->rest);
     copy_step(o, &r->soft);
     r->size = box_diagonal(o);
-    r->rows = sinew_constraints_create(o, is_row, &which, kind & SINEW_SADDLE_CURVED, error);
+    r->rows = sinew_constraints_create(o, is_row, &which, kind & (SINEW_SADDLE_CURVED | SINEW_ROWS_CURVED), error);
     if (r->rows)
         sinew_constraints_evaluate(r->rows, s->q); /* the rest shape: the system asks which rows are compliant */
     r->saddle = r->rows ? sinew_saddle_create(&r->rest, r->rows, kind, error) : NULL;

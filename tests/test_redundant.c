@@ -20,7 +20,7 @@ enum {
 };
 
 #ifdef SINEW_SINGLE
-#define RANK  1e-4 /* of a row, where none of its own is left */
+#define RANK  1e-6 /* of a row, where none of its own is left */
 #define NEAR  1e-2 /* of a row: it may be named with less of its own than this, and must not be with more */
 #define MET   2e-3
 #define SAME  2e-4
@@ -313,7 +313,7 @@ typedef struct tally {
     int missed; /* redundant rods that were not named */
     int beyond; /* rods that were named and have more than NEAR of their own */
     int near;   /* frames in which some rod has less than NEAR of its own, and more than RANK: it may be named or not */
-    int astray; /* steps that ended elsewhere and say so: unsolved, or with a vertex turned to its other side */
+    int astray; /* steps that ended elsewhere and say so: unsolved, or with a vertex turned over; idle ones too */
 } tally;
 
 /* As many are named as the rank says, and the others have all of the rank. */
@@ -335,7 +335,10 @@ static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
     for (int k = 0; k < f->rods; k++)
         kept[k] = !named[k];
     seen->frames++;
-    if (bits & SINEW_STEP_CONTRADICTORY || (exact && bits & SINEW_STEP_NOT_CONVERGED)) {
+    /* A step that begins within the tolerance has no system to find anything with. */
+    const bool idle = result.linear_iterations == 0;
+    if (idle || bits & SINEW_STEP_CONTRADICTORY || (exact && bits & SINEW_STEP_NOT_CONVERGED)) {
+        assert_true(!idle || count == 0);
         seen->astray++;
         sinew_world_destroy(world);
         return;
@@ -371,7 +374,8 @@ static void redundant_rods_are_counted(void **unused)
     print_message("%d redundant rods in %d frames, %d missed, %d beyond, %d nearly; %d went astray\n", seen.redundant,
                   seen.frames, seen.missed, seen.beyond, seen.near, seen.astray);
     assert_true(seen.redundant > seen.frames);
-    assert_int_equal(seen.missed, 0);
+    /* None in double precision. */
+    assert_true(seen.missed <= (ROUGH - 1) * (2 + seen.redundant / 1000));
     assert_true(seen.beyond <= (ROUGH - 1) * (1 + seen.redundant / 1000) && 10 * seen.near <= seen.frames &&
                 seen.astray <= ROUGH * (1 + seen.frames / 50));
 }
@@ -544,7 +548,9 @@ static void random_combinations_are_counted(void **unused)
         const int count = read_names(result.constraints, named), rank = rank_of(&l.d, NULL, 12);
         for (int k = 0; k < l.d.rows; k++)
             kept[k] = !named[k];
-        if (rank != l.own || count != l.d.rows - rank || rank_of(&l.d, kept, 12) != rank || bits != 0)
+        /* A step that begins within the tolerance has no system to find anything with. */
+        const int expected = result.linear_iterations == 0 ? 0 : l.d.rows - rank;
+        if (rank != l.own || count != expected || rank_of(&l.d, kept, 12) != rank || bits != 0)
             fail_msg("case %d, %s: bits %x, %d rows of rank %d, \"%s\"", c, sinew_get_solver_info(kind)->name, bits,
                      l.d.rows, rank, result.constraints);
         most = fmax(most, distance_from_exact(&l, world));

@@ -11,8 +11,9 @@
 #include "solve/saddle_order.h"
 #include "solve/saddle_rank.h"
 
-#define REDUNDANT   1e-11 /* pivots of hard rows, scaled, that are none */
-#define LIFTED      1e-9  /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
+/* Pivots of hard rows, scaled, that are none. In single precision rounded places turn rows by 1e-7 and more. */
+#define REDUNDANT   (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
+#define LIFTED      1e-9 /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
 #define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */

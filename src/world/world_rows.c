@@ -79,7 +79,8 @@ static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
     return true;
 }
 
-/* Whether all constraints of the element that it has with its parameters have a gradient. */
+/* Whether all constraints of the element that it has with its parameters have a gradient, or are inequalities that rest
+ * does not reach: a sheet with a limit of bending has none while it is flat. */
 static bool has_slopes(const row_numbers *r, const sinew_batch *batch)
 {
     const int32_t W = batch->width, m = batch->ops->constraint_count, size = 3 * batch->ops->info.vertex_count;
@@ -88,7 +89,8 @@ static bool has_slopes(const row_numbers *r, const sinew_batch *batch)
         for (int32_t k = 0; k < size; k++)
             square += pow((double)r->J[(i * size + k) * W], 2);
         /* Compliance 1 marks a constraint that there is not. */
-        if (!(sqrt(square) > SLOPE_LEAST) && r->alpha[(i * m + i) * W] == 0)
+        const bool reached = r->one_sided[i * W] == 0 || !(r->C[i * W] > 0);
+        if (!(sqrt(square) > SLOPE_LEAST) && r->alpha[(i * m + i) * W] == 0 && reached)
             return false;
     }
     return true;

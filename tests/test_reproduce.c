@@ -550,6 +550,7 @@ static void check_drift(const json_t *s)
     assert_true(number(s, "drift_accelerations") > number(s, "drift_velocities"));
     assert_true(number(s, "drift_velocities") > 1e-3 && number(s, "most_4") < 1e-9 && number(s, "most_5") < 1e-9);
     assert_true(fabs(number(s, "order_velocities") - 2) < 0.2);
+    assert_true(number(s, "drift_midpoint") < 1e-2 * number(s, "drift_velocities"));
 }
 
 static void check_jacobi(const json_t *s)

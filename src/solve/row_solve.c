@@ -130,7 +130,9 @@ sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, s
     copy_step(o, &r->rest);
     copy_step(o, &r->soft);
     r->size = box_diagonal(o);
-    sinew_rows_chosen *curved = kind & SINEW_SADDLE_CURVED ? has_any : kind & SINEW_SADDLE_TAUT ? is_hard_edge : NULL;
+    sinew_rows_chosen *curved = kind & (SINEW_SADDLE_CURVED | SINEW_ROWS_CURVED) ? has_any
+                                : kind & SINEW_SADDLE_TAUT                       ? is_hard_edge
+                                                                                 : NULL;
     r->rows = sinew_constraints_create(o, is_row, &which, curved, error);
     if (r->rows)
         sinew_constraints_evaluate(r->rows, s->q); /* the rest shape: the system asks which rows are compliant */

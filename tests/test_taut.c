@@ -112,8 +112,10 @@ static double most_open(const net *s, const sinew_real *q)
     return most / (sqrt(2) * hypot(sides[0], sides[1]));
 }
 
-/* |M (q - q_tilde) / h^2 - J^T lambda| of the free vertices over the norm of what single edges pull with. */
-static double unbalanced(const net *s, const sinew_real *q, const double *q_tilde, const sinew_real *lambda)
+/* |M (q - q_tilde) / h^2 - J^T lambda| of the free vertices over the norm of what single edges pull with, or over that
+ * of the forces at the start where it is larger. */
+static double unbalanced(const net *s, const sinew_real *q, const double *q_tilde, const sinew_real *lambda,
+                         double start)
 {
     static double force[3 * VERTICES_MOST];
     const int32_t count = s->columns * s->rows;
@@ -130,7 +132,7 @@ static double unbalanced(const net *s, const sinew_real *q, const double *q_tild
     }
     for (int32_t i = 0; i < 3 * count; i++)
         sum += i / 3 == 0 || i / 3 == s->columns - 1 ? 0 : force[i] * force[i];
-    return sqrt(sum) / fmax(sqrt(pulls), 1e-300);
+    return sqrt(sum) / fmax(sqrt(pulls), start);
 }
 
 typedef struct tally {
@@ -154,8 +156,11 @@ static void take_step(const net *s, sinew_world *world, sinew_energy energy, sin
     must(&error);
     sinew_world_get_positions(world, 0, count, q);
     sinew_world_get_velocities(world, 0, count, v);
-    for (int32_t i = 0; i < 3 * count; i++)
+    double start = 0;
+    for (int32_t i = 0; i < 3 * count; i++) {
         q_tilde[i] = (double)q[i] + STEP * (double)v[i] + STEP * STEP * s->gravity[i % 3];
+        start += pow((double)s->mass[i / 3] * (q_tilde[i] - (double)q[i]) / (STEP * STEP), 2);
+    }
     const uint32_t bits = sinew_world_step(world, &result);
     sinew_world_get_positions(world, 0, count, q);
     sinew_energy_multipliers(world, energy, EDGES_MOST, lambda, &given, &error);
@@ -168,7 +173,7 @@ static void take_step(const net *s, sinew_world *world, sinew_energy energy, sin
     if (!(bits & ~(uint32_t)SINEW_STEP_NOT_CONVERGED))
         t->most = fmax(t->most, most_open(s, q));
     if (bits == 0)
-        t->left = fmax(t->left, unbalanced(s, q, q_tilde, lambda));
+        t->left = fmax(t->left, unbalanced(s, q, q_tilde, lambda, sqrt(start)));
 }
 
 static tally run_nets(const char *name, sinew_solver_kind kind, uint64_t seed, int32_t count)

@@ -760,6 +760,58 @@ static void zero_lengths_are_refused(void **unused)
     sinew_world_destroy(world);
 }
 
+/* Whether primal-dual takes the mean curvature of a sheet as hard. It lies turned and shifted at random, rolled up with
+ * `curvature` (1/m), and may bend by `slack` more. */
+static bool takes_curvature(random_cases *r, double curvature, double slack)
+{
+    sinew_error error = {0};
+    sinew_cloth_def cloth = sinew_default_cloth_def();
+    cloth.vertices[0] = 3 + random_index(r, 6);
+    cloth.vertices[1] = 3 + random_index(r, 6);
+    sinew_mesh *flat = sinew_mesh_cloth(&cloth, &error);
+    const int32_t count = sinew_mesh_vertex_count(flat);
+    sinew_real *x = make_array(3 * (size_t)count, sizeof *x);
+    const double angle = random_between(r, 0, 6), s = sin(angle), c = cos(angle), aside = random_between(r, -2, 2);
+    memcpy(x, sinew_mesh_positions(flat), 3 * (size_t)count * sizeof *x);
+    for (int32_t i = 0; i < count; i++) {
+        const double along = (double)x[3 * i], y = (double)x[3 * i + 1];
+        const double over = curvature > 0 ? sin(curvature * along) / curvature : along;
+        const double up = curvature > 0 ? (1 - cos(curvature * along)) / curvature : 0;
+        x[3 * i] = (sinew_real)(over + aside);
+        x[3 * i + 1] = (sinew_real)(c * y - s * up);
+        x[3 * i + 2] = (sinew_real)(s * y + c * up);
+    }
+    sinew_mesh *sheet = sinew_mesh_moved(flat, x, &error);
+    sinew_world_def def = sinew_default_world_def();
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_PRIMAL_DUAL);
+    sinew_world *world = make_world(&def);
+    sinew_energy_def bending = sinew_default_energy_def(SINEW_ENERGY_MEAN_CURVATURE);
+    bending.body = add_mesh(world, sheet, 1, NULL, NULL);
+    bending.hard = true;
+    sinew_energy_def_set(&bending, "slack_above", slack, &error);
+    must(&error);
+    const bool taken = sinew_world_add_energy(world, &bending, &error).index >= 0;
+    assert_true(taken || strstr(error.text, "mean_curvature, element"));
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(sheet);
+    sinew_mesh_destroy(flat);
+    free(x);
+    return taken;
+}
+
+/* The curvature of a flat sheet is round-off, which points anywhere; one that is bent, or need not stay flat, is taken.
+ */
+static void flat_curvatures_are_refused(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("flat sheets", 20, 500);
+    for (int32_t i = 0; i < r.count; i++) {
+        assert_false(takes_curvature(&r, 0, 0));
+        assert_true(takes_curvature(&r, random_between(&r, 0.2, 2), 0));
+        assert_true(takes_curvature(&r, 0, 1));
+    }
+}
+
 static void distances_are_refused_by_systems(void **unused)
 {
     (void)unused;
@@ -817,6 +869,7 @@ int main(void)
         cmocka_unit_test(wrong_rods_are_found),
         cmocka_unit_test(fixed_rows_are_refused),
         cmocka_unit_test(zero_lengths_are_refused),
+        cmocka_unit_test(flat_curvatures_are_refused),
         cmocka_unit_test(distances_are_refused_by_systems),
         cmocka_unit_test(wrong_compliances_are_refused),
     };

@@ -84,7 +84,7 @@ static void visit_entries(const sinew_saddle *s, entry_visit *visit, void *conte
         const sinew_row_set *set = &s->rows->sets[t];
         for (int32_t e = 0; e < set->element_count; e++) {
             visit_jacobian(s, set, e, visit, context);
-            if (s->curved)
+            if (s->curved && set->curved)
                 visit_blocks(s, set, e, visit, context);
         }
     }
@@ -242,7 +242,7 @@ static bool make_maps(sinew_saddle *s)
         const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->constraint_count;
         numbers[FROM_JACOBIAN] += e * m * n * 3;
         numbers[FROM_ALPHA] += e * m * m;
-        numbers[FROM_BLOCKS] += s->curved ? e * 9 * (n * (n + 1) / 2) : 0;
+        numbers[FROM_BLOCKS] += s->curved && set->curved ? e * 9 * (n * (n + 1) / 2) : 0;
     }
     s->hessian = sinew_allocate(&s->allocator, numbers[FROM_HESSIAN], sizeof *s->hessian);
     s->hessian_at = make_map(s, numbers[FROM_HESSIAN]);
@@ -284,7 +284,8 @@ sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints
         s->allocator = rest->allocator;
         s->rest = rest;
         s->rows = rows;
-        s->curved = kind & SINEW_SADDLE_CURVED;
+        for (int32_t t = 0; t < rows->set_count && kind & (SINEW_SADDLE_CURVED | SINEW_SADDLE_TAUT); t++)
+            s->curved |= rows->sets[t].curved;
         s->assembly = sinew_assembly_create(rest, kind & SINEW_SADDLE_MASSES ? 0 : rest->task_count, NULL, error);
         status = s->assembly ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
@@ -393,7 +394,7 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
         const sinew_row_set *set = &s->rows->sets[t];
         for (int32_t e = 0; e < set->element_count; e++) {
             add_rows(s, set, e, fill->active);
-            if (fill->curvature)
+            if (fill->curvature && set->curved)
                 subtract_blocks(s, set, e);
         }
     }

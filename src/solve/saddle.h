@@ -26,7 +26,8 @@
 /* Parts that A may hold besides M/h^2 and the second derivatives of the energies that are no rows. */
 enum {
     SINEW_SADDLE_CURVED = 1 << 0, /* geometric stiffness too */
-    SINEW_SADDLE_MASSES = 1 << 1  /* M/h^2 alone: no matrix has `hessian` */
+    SINEW_SADDLE_MASSES = 1 << 1, /* M/h^2: no matrix has `hessian` */
+    SINEW_SADDLE_TAUT = 1 << 2    /* geometric stiffness of hard edges alone */
 };
 
 typedef struct sinew_saddle {
@@ -34,7 +35,7 @@ typedef struct sinew_saddle {
     sinew_objective *rest;         /* borrowed: inertia and the energies that are no rows */
     const sinew_constraints *rows; /* borrowed */
     sinew_assembly *assembly;      /* of rest */
-    bool curved;                   /* the pattern has room for second derivatives of rows */
+    bool curved;                   /* the pattern has room for second derivatives of some rows */
     int32_t free_count, count;     /* particles; unknowns in all */
     int32_t *particle_place;       /* [free_count] where the three unknowns of each begin */
     int32_t *row_place;            /* [row_count] */
@@ -47,7 +48,7 @@ typedef struct sinew_saddle {
     int32_t *hessian_at;                       /* [9 * blocks] where each number goes; -1: its mirror image does */
     int32_t *jacobian_at;                      /* as rows->J; -1 at pins */
     int32_t *alpha_at;                         /* as rows->alpha; -1: mirror image */
-    int32_t *block_at;                         /* as rows->blocks; NULL where not curved */
+    int32_t *block_at;                         /* as rows->blocks */
     double *scale, *floors, *right, *solution; /* [count] */
     uint8_t *is_row;                           /* [count] 1 where an unknown is a multiplier */
     int32_t *doubtful;                         /* [SINEW_SADDLE_DOUBTS] of saddle_rank.h */

@@ -77,6 +77,11 @@ bool sinew_read_size(const char *command, const char *text, int32_t *width, int3
 bool sinew_find_scene(const char *scene, char *path, size_t size);
 /* Folders that hold scenes: $SINEW_SCENES, ./scenes, <prefix>/share/sinew/scenes. Fewer than index: false. */
 bool sinew_scene_folder(int32_t index, char *path, size_t size);
+/* names [count], sorted, of the scenes in a folder, without their ending; 0 where there are none. To be freed. */
+int32_t sinew_scene_names(const char *folder, char ***names);
+void sinew_scene_names_free(char **names, int32_t count);
+/* For "did you mean": the name most like `scene` in the scene folders. False when none is near. */
+bool sinew_nearest_scene(const char *scene, char *name, size_t size);
 /* The folder of the running program, without a slash at the end. */
 bool sinew_program_folder(char *path, size_t size);
 

@@ -229,8 +229,11 @@ static bool open_scene(compare *m)
     c->world = sinew_scene_world(c->scene);
     set_reference(&c->contenders[SINEW_REFERENCE]);
     c->contender_count = 1;
-    if (try_contender(m, &c->contenders[SINEW_REFERENCE]) != SINEW_OK)
-        return fail(m);
+    if (try_contender(m, &c->contenders[SINEW_REFERENCE]) != SINEW_OK) {
+        sinew_usage_error(command, "%s: the reference, whoever is compared, is newton: %s", sinew_scene_name(c->scene),
+                          m->error.text);
+        return false;
+    }
     const char *list = sinew_option_text(&m->arguments, "solvers");
     return list ? read_contenders(m, list) : choose_contenders(m);
 }

@@ -2,7 +2,6 @@
  *
  * info.c: `sinew info`: what this build knows, from the library's own tables.
  */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,21 +176,15 @@ static int print_solvers(void)
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
-static int is_scene(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
-}
-
-static void print_scene(const char *folder, const char *file)
+static void print_scene(const char *folder, const char *name)
 {
     char path[4600];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
+    snprintf(path, sizeof path, "%s/%s.json", folder, name);
     sinew_scene_def def = sinew_default_scene_def();
     def.path = path;
     sinew_error error;
     sinew_scene *scene = sinew_scene_read(&def, &error);
-    printf("%-20.*s %s\n", (int)strlen(file) - 5, file, scene ? sinew_scene_comment(scene) : error.text);
+    printf("%-20s %s\n", name, scene ? sinew_scene_comment(scene) : error.text);
     sinew_scene_destroy(scene);
 }
 
@@ -200,17 +193,15 @@ static int print_scenes(void)
     char folder[4096];
     bool any = false;
     for (int32_t i = 0; sinew_scene_folder(i, folder, sizeof folder); i++) {
-        struct dirent **entries;
-        int count = scandir(folder, &entries, is_scene, alphasort);
-        for (int k = 0; k < count; k++) {
+        char **names;
+        const int32_t count = sinew_scene_names(folder, &names);
+        for (int32_t k = 0; k < count; k++) {
             if (k == 0)
                 printf("%s%s:\n", any ? "\n" : "", folder);
-            print_scene(folder, entries[k]->d_name);
-            free(entries[k]);
+            print_scene(folder, names[k]);
             any = true;
         }
-        if (count >= 0)
-            free(entries);
+        sinew_scene_names_free(names, count);
     }
     if (!any)
         return sinew_usage_error(command, "no scenes found; set SINEW_SCENES to the folder that holds them");

@@ -57,7 +57,7 @@ static int print_help(void)
     printf("  --precision P          single or double\n\n"
            "--camera takes words, separated by spaces or semicolons:\n"
            "  fit                              from the front right, far enough to see everything in all frames\n"
-           "  AZIMUTH,ELEVATION[,DISTANCE]     from there, in degrees; distance 1 just fits, 1.1 unless given\n"
+           "  AZIMUTH,ELEVATION[,DISTANCE]     from there, in degrees; distance 1 just fits, 1.15 unless given\n"
            "  eye=X,Y,Z target=X,Y,Z           from a place to a place, in m; y is up\n"
            "  angle=DEGREES                    field of view from top to bottom\n"
            "  orbit[=TURNS]                    once round (or TURNS times) while the film runs\n\n"

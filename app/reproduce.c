@@ -148,11 +148,18 @@ static bool all_known(const sinew_arguments *a)
     return true;
 }
 
+/* Columns are as wide as the longest of all experiments, so that they stand below each other. */
 static int print_list(const sinew_arguments *a)
 {
+    size_t name = 0, source = 0;
+    for (int32_t i = 0; experiment_at(i); i++) {
+        name = strlen(experiment_at(i)->name) > name ? strlen(experiment_at(i)->name) : name;
+        source = strlen(experiment_at(i)->source) > source ? strlen(experiment_at(i)->source) : source;
+    }
     for (int32_t i = 0; experiment_at(i); i++)
         if (wanted(a, experiment_at(i)->name))
-            printf("%-22s %-42s %s\n", experiment_at(i)->name, experiment_at(i)->source, experiment_at(i)->title);
+            printf("%-*s  %-*s  %s\n", (int)name, experiment_at(i)->name, (int)source, experiment_at(i)->source,
+                   experiment_at(i)->title);
     return SINEW_EXIT_DONE;
 }
 

@@ -337,10 +337,11 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
     sinew_bits_text(sinew_run_bits(&r->statistics), bits, sizeof bits);
     sinew_run_residual_text(&r->statistics, residual, sizeof residual);
     sinew_run_gap_text(&r->statistics, gap, sizeof gap);
-    printf("%s%s: %g s simulated, %lld steps of %s, %s, %s, status %s, %.3g s a step; in %s: ",
+    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s, status %s, %.3g s a step; in %s: ",
            sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
-           (long long)r->statistics.steps, sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual,
-           gap, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
+           (long long)r->statistics.steps, r->statistics.steps == 1 ? "" : "s",
+           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, bits,
+           r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
     printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
     sinew_run_constraint_text(&r->statistics, gap, sizeof gap);

@@ -81,9 +81,13 @@ bool sinew_settings_add_options(sinew_settings *s, const sinew_arguments *argume
 
 sinew_scene *sinew_open_scene(const char *command, const char *name, const sinew_settings *settings)
 {
-    char path[4096];
+    char path[4096], near[256];
     if (!sinew_find_scene(name, path, sizeof path)) {
-        sinew_usage_error(command, "%s: no such scene; give a file, or a name that `sinew info scenes` lists", name);
+        if (sinew_nearest_scene(name, near, sizeof near))
+            sinew_usage_error(command, "%s: no such scene; did you mean \"%s\"?", name, near);
+        else
+            sinew_usage_error(command, "%s: no such scene; give a file, or a name that `sinew info scenes` lists",
+                              name);
         return NULL;
     }
     sinew_error error;

@@ -27,6 +27,7 @@ static const experiment experiments[] = {
     {"pd/cloth-iterations", "PD fig 4", "a cloth with few and many iterations", experiment_cloth_iterations, false},
     {"pd/resolution", "PD fig 5", "the same curtain and bar in other meshes", experiment_pd_resolution, false},
     {"pd/strain-limit", "PD fig 6", "a curtain whose strain is limited", experiment_pd_strain_limit, false},
+    {"pd/bending-limit", "PD 5.4", "a strip whose bending is limited", experiment_pd_bending_limit, false},
     {"pd/volume", "PD fig 7", "strain against volume weights on a solid", experiment_pd_volume, false},
     {"pd/examples", "PD fig 8", "three cars collide and follow their examples", experiment_pd_examples, false},
     {"pd/press", "PD 7.2", "balls are pressed flat between two planes and let go", experiment_pd_press, false},

@@ -121,6 +121,7 @@ void experiment_drape(const setting *s, outcome *o);
 
 void experiment_pd_resolution(const setting *s, outcome *o);
 void experiment_pd_strain_limit(const setting *s, outcome *o);
+void experiment_pd_bending_limit(const setting *s, outcome *o);
 void experiment_pd_buckling(const setting *s, outcome *o);
 
 void experiment_infeasible(const setting *s, outcome *o);

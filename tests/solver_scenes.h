@@ -188,4 +188,17 @@ static inline double minimum_of(int index)
     return minima[index];
 }
 
+/* Where the first step of a scene ends, above its minimum, over where it begins: thesis (5.5). */
+static inline double step_error(int index, const sinew_solver_def *solver)
+{
+    sinew_world *world = build(&scenes[index], solver, 1, 1);
+    const double best = minimum_of(index);
+    int32_t count;
+    step_of(world);
+    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    const double error = (rows[count - 1].objective - best) / (rows[0].objective - best);
+    sinew_world_destroy(world);
+    return error;
+}
+
 #endif

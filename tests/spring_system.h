@@ -8,6 +8,7 @@
 #ifndef SINEW_SPRING_SYSTEM_H
 #define SINEW_SPRING_SYSTEM_H
 
+#include "dense_solve.h"
 #include "make_world.h"
 #include "random_cases.h"
 
@@ -16,6 +17,9 @@ enum {
     SYSTEM_SPRINGS = 80,
     SYSTEM_UNKNOWNS = 3 * SYSTEM_VERTICES + SYSTEM_SPRINGS
 };
+
+/* Rows that depend on each other leave pivots of round-off, below this part of the first. */
+#define SYSTEM_PIVOT 1e-13
 
 typedef struct system_spring {
     int32_t ends[2];
@@ -42,63 +46,6 @@ static inline double spring_between(const double *q, const system_spring *s, dou
     for (int c = 0; c < 3; c++)
         n[c] /= sum;
     return sum;
-}
-
-/* ---- Dense algebra ------------------------------------------------------------------------------- */
-
-/* x = A^-1 b by elimination with full pivoting, A [n][n] destroyed; pivots below 1e-13 of the first are left out.
- * Returns how many there were. */
-static inline int dense_solve(double *A, double *b, double *x, int n)
-{
-    int *order = make_array((size_t)n, sizeof *order), rank = 0;
-    double first = 0;
-    for (int i = 0; i < n; i++)
-        order[i] = i;
-    for (int k = 0; k < n; k++) {
-        int r = k, c = k;
-        for (int i = k; i < n; i++)
-            for (int j = k; j < n; j++)
-                if (fabs(A[i * n + j]) > fabs(A[r * n + c])) {
-                    r = i;
-                    c = j;
-                }
-        first = k == 0 ? fabs(A[r * n + c]) : first;
-        if (fabs(A[r * n + c]) <= 1e-13 * first)
-            break;
-        rank++;
-        for (int j = 0; j < n && r != k; j++) {
-            const double t = A[r * n + j];
-            A[r * n + j] = A[k * n + j];
-            A[k * n + j] = t;
-        }
-        const double t = b[r];
-        b[r] = b[k];
-        b[k] = t;
-        for (int i = 0; i < n && c != k; i++) {
-            const double u = A[i * n + c];
-            A[i * n + c] = A[i * n + k];
-            A[i * n + k] = u;
-        }
-        const int o = order[c];
-        order[c] = order[k];
-        order[k] = o;
-        for (int i = k + 1; i < n; i++) {
-            const double f = A[i * n + k] / A[k * n + k];
-            for (int j = k; j < n && f != 0; j++)
-                A[i * n + j] -= f * A[k * n + j];
-            b[i] -= f * b[k];
-        }
-    }
-    for (int i = 0; i < n; i++)
-        x[i] = 0;
-    for (int k = rank; k-- > 0;) {
-        double sum = b[k];
-        for (int j = k + 1; j < rank; j++)
-            sum -= A[k * n + j] * x[order[j]];
-        x[order[k]] = sum / A[k * n + k];
-    }
-    free(order);
-    return rank;
 }
 
 /* ---- The conditions ------------------------------------------------------------------------------ */
@@ -180,21 +127,20 @@ static inline double system_newton(const spring_system *s, double *q, double *la
 {
     const int n = 3 * s->vertex_count, all = n + s->hard_count;
     double *K = make_array((size_t)all * (size_t)all, sizeof *K), *b = make_array((size_t)all, sizeof *b);
-    double *x = make_array((size_t)all, sizeof *x), length = 0;
+    double length = 0;
     system_conditions(s, q, lambda, b, b + n);
     for (int i = 0; i < all; i++)
         b[i] = -b[i];
     system_matrix(s, q, lambda, true, K);
-    dense_solve(K, b, x, all);
+    dense_solve(K, all, b, all, SYSTEM_PIVOT);
     for (int i = 0; i < n; i++) {
-        q[i] += x[i];
-        length = fmax(length, fabs(x[i]));
+        q[i] += b[i];
+        length = fmax(length, fabs(b[i]));
     }
     for (int k = 0; k < s->hard_count; k++)
-        lambda[k] += x[n + k];
+        lambda[k] += b[n + k];
     free(K);
     free(b);
-    free(x);
     return length;
 }
 

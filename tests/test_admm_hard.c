@@ -6,6 +6,7 @@
  * Second ways: Newton's method on the conditions M/h^2 (q - q_tilde) + J^T mu = 0, C = 0 of a rope, in double and with
  * dense elimination; a closed form where there is one; and the conditions themselves.
  */
+#include "dense_solve.h"
 #include "solver_scenes.h"
 
 #include "random_cases.h"
@@ -35,35 +36,6 @@ static hard_rope draw_rope(random_cases *r)
         d.velocity[i] = (sinew_real)random_between(r, -1, 1);
     }
     return d;
-}
-
-/* Solves A x = b by elimination with pivots; b becomes x. */
-static void eliminate(double A[UNKNOWNS][UNKNOWNS], double b[UNKNOWNS])
-{
-    for (int k = 0; k < UNKNOWNS; k++) {
-        int best = k;
-        for (int i = k + 1; i < UNKNOWNS; i++)
-            best = fabs(A[i][k]) > fabs(A[best][k]) ? i : best;
-        for (int j = 0; j < UNKNOWNS; j++) {
-            const double kept = A[k][j];
-            A[k][j] = A[best][j];
-            A[best][j] = kept;
-        }
-        const double kept = b[k];
-        b[k] = b[best];
-        b[best] = kept;
-        for (int i = k + 1; i < UNKNOWNS; i++) {
-            const double f = A[i][k] / A[k][k];
-            for (int j = k; j < UNKNOWNS; j++)
-                A[i][j] -= f * A[k][j];
-            b[i] -= f * b[k];
-        }
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        for (int j = i + 1; j < UNKNOWNS; j++)
-            b[i] -= A[i][j] * b[j];
-        b[i] /= A[i][i];
-    }
 }
 
 /* Adds link j to matrix and right-hand side: C = l - L, n its gradient, mu (1 - n n^T) / l its second derivatives. */
@@ -107,7 +79,7 @@ static void newton_on_conditions(const hard_rope *d, const double q_tilde[3 * PO
         }
         for (int j = 0; j < LINKS; j++)
             add_link(d, x, j, A, b);
-        eliminate(A, b);
+        dense_solve(&A[0][0], UNKNOWNS, b, UNKNOWNS, 0);
         for (int i = 0; i < UNKNOWNS; i++)
             x[i] += b[i];
     }

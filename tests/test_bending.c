@@ -228,7 +228,7 @@ static double curvature_energy(const sinew_mesh *mesh, int *count)
         assert_null(ops->prepare(&element, data));
         double z[3] = {0};
         for (int k = 0; k < SIZE_MAX3; k++)
-            z[k % 3] += (double)data[2 + k / 3] * (double)rest[k];
+            z[k % 3] += (double)data[3 + k / 3] * (double)rest[k];
         sum += 0.5 * (double)data[0] * dot(z, z);
     }
     cells_free(&wheels);

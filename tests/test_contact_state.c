@@ -6,25 +6,13 @@
 #include "base/sections.h"
 #include "contact_worlds.h"
 #include "random_cases.h"
+#include "saved_state.h"
 
 #ifdef SINEW_SINGLE
 #define FORCE_CLOSE 5e-3
 #else
 #define FORCE_CLOSE 1e-3
 #endif
-
-typedef struct saved {
-    char *bytes;
-    size_t size;
-} saved;
-
-static saved save(const sinew_world *world)
-{
-    saved s = {.size = sinew_world_state_size(world)};
-    s.bytes = make_array(s.size, 1);
-    assert_int_equal(sinew_world_state_save(world, s.bytes, s.size), SINEW_OK);
-    return s;
-}
 
 static void steps(sinew_world *world, int count)
 {

@@ -5,6 +5,7 @@
  * Second ways: a bead on an inclined wire and a block on rollers in closed form, three directions against a plain pin,
  * and random frames against Newton's method on the coordinates that are left, with dense matrices made of differences.
  */
+#include "dense_solve.h"
 #include "make_world.h"
 #include "random_cases.h"
 #include "small_world.h"
@@ -261,22 +262,6 @@ static void gradient_at(sinew_world *world, const double q[UNKNOWNS], double g[U
         g[i] = (double)slope[i];
 }
 
-static void solve_dense(int n, double M[UNKNOWNS][UNKNOWNS], double b[UNKNOWNS])
-{
-    for (int k = 0; k < n; k++)
-        for (int i = k + 1; i < n; i++) {
-            const double l = M[i][k] / M[k][k];
-            for (int j = k; j < n; j++)
-                M[i][j] -= l * M[k][j];
-            b[i] -= l * b[k];
-        }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            b[k] -= M[k][j] * b[j];
-        b[k] /= M[k][k];
-    }
-}
-
 /* Newton's method on y, with the objective of a world that holds nobody. */
 static void minimise(sinew_world *free_world, const left_over *left, double q[UNKNOWNS])
 {
@@ -299,7 +284,7 @@ static void minimise(sinew_world *free_world, const left_over *left, double q[UN
                     M[l][j] += left->N[l][i] * (above[i] - below[i]) / (2 * step);
             }
         }
-        solve_dense(left->count, M, b);
+        dense_solve(&M[0][0], UNKNOWNS, b, left->count, 0);
         for (int j = 0; j < left->count; j++)
             for (int i = 0; i < UNKNOWNS; i++)
                 q[i] += b[j] * left->N[j][i];

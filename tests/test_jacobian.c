@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "dense_solve.h"
 #include "random_cases.h"
 
 #include "energy/registry.h"
@@ -129,32 +130,6 @@ static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const 
 
 /* ---- Small systems ------------------------------------------------------------------------------ */
 
-/* Solves M y = t of m rows by elimination with pivots; both are overwritten, the solution is left in t. */
-static void solve_small(int m, double M[CONSTRAINTS][CONSTRAINTS], double t[CONSTRAINTS])
-{
-    for (int k = 0; k < m; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < m; i++)
-            pivot = fabs(M[i][k]) > fabs(M[pivot][k]) ? i : pivot;
-        for (int j = 0; j < m; j++) {
-            const double swapped = M[k][j];
-            M[k][j] = M[pivot][j];
-            M[pivot][j] = swapped;
-        }
-        const double swapped = t[k];
-        t[k] = t[pivot];
-        t[pivot] = swapped;
-        for (int i = 0; i < m; i++)
-            for (int j = m - 1; i != k && j >= k; j--) {
-                const double l = M[i][k] / M[k][k];
-                M[i][j] -= l * M[k][j];
-                t[i] -= j == k ? l * t[k] : 0;
-            }
-    }
-    for (int k = 0; k < m; k++)
-        t[k] /= M[k][k];
-}
-
 static void compliance_of(const batch *b, const numbers *n, int e, double alpha[CONSTRAINTS][CONSTRAINTS])
 {
     const int m = b->ops->constraint_count;
@@ -193,7 +168,7 @@ static void check_gradient(batch *b, const drawn *how)
         compliance_of(b, &n, e, alpha);
         for (int i = 0; i < m; i++)
             pull[i] = number_at(b, n.C, e, i, m);
-        solve_small(m, alpha, pull);
+        dense_solve(&alpha[0][0], CONSTRAINTS, pull, m, 0);
         for (int row = 0; row < b->size; row++) {
             double sum = 0;
             for (int i = 0; i < m; i++)
@@ -310,7 +285,7 @@ static void move_joined_element(batch *b, const drawn *how, const numbers *n, in
                 M[i][j] += how->damping * alpha[i][k] * A[k][j];
         }
     }
-    solve_small(m, M, t);
+    dense_solve(&M[0][0], CONSTRAINTS, t, m, 0);
     for (int i = 0; i < m; i++) {
         lambda[i] += how->stiffness * t[i];
         for (int row = 0; row < b->size; row++) {

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "dense_solve.h"
 #include "energy/energy.h"
 #include "failing_allocator.h"
 #include "linear/ldl.h"
@@ -163,20 +164,8 @@ static bool dense_pivots(const saddle *s, uint8_t *kept, sinew_pivots *inertia)
     return clear;
 }
 
-static void exchange_rows(double *A, double *x, size_t n, size_t a, size_t b)
-{
-    for (size_t j = 0; j < n; j++) {
-        const double keep = A[a * n + j];
-        A[a * n + j] = A[b * n + j];
-        A[b * n + j] = keep;
-    }
-    const double keep = x[a];
-    x[a] = x[b];
-    x[b] = keep;
-}
-
 /* x = A^-1 b, unknowns that are not kept as if A had neither their rows nor their columns. */
-static void dense_solve(const saddle *s, const uint8_t *kept, const double *b, double *x)
+static void solve_kept(const saddle *s, const uint8_t *kept, const double *b, double *x)
 {
     const size_t n = (size_t)s->n;
     double *A = malloc(n * n * sizeof *A);
@@ -185,23 +174,7 @@ static void dense_solve(const saddle *s, const uint8_t *kept, const double *b, d
         for (size_t j = 0; j < n; j++)
             A[i * n + j] = kept[i] && kept[j] ? s->dense[i * n + j] : i == j;
     }
-    for (size_t k = 0; k < n; k++) {
-        size_t best = k;
-        for (size_t i = k + 1; i < n; i++)
-            best = fabs(A[i * n + k]) > fabs(A[best * n + k]) ? i : best;
-        exchange_rows(A, x, n, k, best);
-        for (size_t i = k + 1; i < n; i++) {
-            const double f = A[i * n + k] / A[k * n + k];
-            for (size_t j = k; j < n && f != 0; j++)
-                A[i * n + j] -= f * A[k * n + j];
-            x[i] -= f * x[k];
-        }
-    }
-    for (size_t k = n; k-- > 0;) {
-        for (size_t j = k + 1; j < n; j++)
-            x[k] -= A[k * n + j] * x[j];
-        x[k] /= A[k * n + k];
-    }
+    dense_solve(A, s->n, x, s->n, 0);
     free(A);
 }
 
@@ -246,7 +219,7 @@ static void compare_with_dense(const saddle *s, const sinew_dense_kernels *kerne
         assert_int_equal(found.dropped, expected.dropped);
         for (int32_t k = 0; k < s->n; k++)
             assert_int_equal(sinew_ldl_dropped(ldl, k), !kept[k]);
-        dense_solve(s, kept, b, y);
+        solve_kept(s, kept, b, y);
         t->worst = fmax(t->worst, off_by(x, y, s->n));
         t->dropped += expected.dropped;
         t->compared++;
@@ -324,6 +297,7 @@ static void bad_numbers_are_told(void **unused)
     assert_false(sinew_ldl_factorise(ldl, values, none, &pivots)); /* 1 - 2^2 / 4 */
     assert_true(sinew_ldl_factorise(ldl, values, floors, &pivots));
     assert_true(pivots.positive == 1 && pivots.dropped == 1 && sinew_ldl_dropped(ldl, 1));
+    assert_true(sinew_ldl_pivot(ldl, 0) == 4 && sinew_ldl_pivot(ldl, 1) == 0);
     assert_true(sinew_ldl_solve(ldl, b, x, 2) == 0 && x[0] == 0.25 && x[1] == 0);
     values[1] = NAN;
     assert_false(sinew_ldl_factorise(ldl, values, floors, &pivots));

@@ -9,18 +9,6 @@
 
 #define SOLVED (IS_SINGLE ? 2e-3 : 1e-9)
 
-static double error_of(int index, const sinew_solver_def *solver)
-{
-    sinew_world *world = build(&scenes[index], solver, 1, 1);
-    const double best = minimum_of(index);
-    int32_t count;
-    step_of(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    const double error = (rows[count - 1].objective - best) / (rows[0].objective - best);
-    sinew_world_destroy(world);
-    return error;
-}
-
 static sinew_real *scene_after(const scene *s, const sinew_solver_def *solver)
 {
     sinew_world *world = build(s, solver, 1, 1);
@@ -56,9 +44,9 @@ static void every_first_hessian_gets_there(void **unused)
         for (int first = 0; first < 3; first++) {
             sinew_solver_def def = solver_of(SINEW_SOLVER_QN, 8);
             set(&def, "first", first);
-            few[first] = error_of(which[i], &def);
+            few[first] = step_error(which[i], &def);
             def.iterations = 600;
-            const double many = error_of(which[i], &def);
+            const double many = step_error(which[i], &def);
             printf("%-18s first = %-8s: %.1e after 8 iterations, %.1e after 600\n", scenes[which[i]].name, names[first],
                    few[first], many);
             assert_true(fabs(many) < SOLVED);
@@ -116,7 +104,7 @@ static void inner_steps_go_to_the_minimum(void **unused)
     set(&one, "coarse", 0);
     sinew_solver_def more = one;
     set(&more, "inner", 4);
-    const double cheap = error_of(RUBBER_STIFF, &one), better = error_of(RUBBER_STIFF, &more);
+    const double cheap = step_error(RUBBER_STIFF, &one), better = step_error(RUBBER_STIFF, &more);
     printf("stiff rubber, 3 sweeps: %.2e with one step a node, %.2e with four\n", cheap, better);
     assert_true(better < cheap);
     set(&one, "hessian", 1);

@@ -6,6 +6,7 @@
  * minimiser: Newton's method with a Hessian made by central differences of its own gradient, dense elimination, and
  * halving of steps. Nothing but the mesh comes from the library. Small on purpose: 24 unknowns.
  */
+#include "dense_solve.h"
 #include "make_world.h"
 
 #include "reference_material.h"
@@ -88,35 +89,6 @@ static double reference_objective(const problem *p, const double *q, double *gra
 
 /* ---- The minimiser, again -------------------------------------------------------------------- */
 
-/* x = A^-1 b by elimination with pivots; A and b are overwritten */
-static void eliminate(double A[UNKNOWNS_MOST][UNKNOWNS_MOST], double *b, int n)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++)
-            best = fabs(A[i][k]) > fabs(A[best][k]) ? i : best;
-        for (int j = k; j < n; j++) {
-            const double kept = A[k][j];
-            A[k][j] = A[best][j];
-            A[best][j] = kept;
-        }
-        const double kept = b[k];
-        b[k] = b[best];
-        b[best] = kept;
-        for (int i = k + 1; i < n; i++) {
-            const double factor = A[i][k] / A[k][k];
-            for (int j = k; j < n; j++)
-                A[i][j] -= factor * A[k][j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            b[k] -= A[k][j] * b[j];
-        b[k] /= A[k][k];
-    }
-}
-
 /* One step; returns |gradient| over the unknowns before it. */
 static double reference_step(const problem *p, double *q)
 {
@@ -137,7 +109,7 @@ static double reference_step(const problem *p, double *q)
         d[j] = -gradient[at];
         residual += d[j] * d[j];
     }
-    eliminate(A, d, p->unknown_count);
+    dense_solve(&A[0][0], UNKNOWNS_MOST, d, p->unknown_count, 0);
     for (int j = 0; j < p->unknown_count; j++)
         slope += d[j] * gradient[p->unknown[j]];
     if (slope > 0) /* towards a saddle: the other way */

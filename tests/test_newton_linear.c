@@ -3,6 +3,7 @@
  * test_newton_linear.c: Newton's linear solvers against each other, against dense matrices written out by hand and
  * against differences of the gradient; fixed numbers of inner iterations; what becomes of steps that diverge.
  */
+#include "dense_solve.h"
 #include "solver_scenes.h"
 
 #include "linear/gauss_seidel.h"
@@ -66,35 +67,6 @@ static void make_matrix(double shift, double *values, double A[SIZE][SIZE])
                         A[3 * row[k] + r][3 * j + c];
 }
 
-/* x = A^-1 b, n numbers, by elimination with row pivoting; A and b are spoilt. */
-static void eliminate(double *A, double *b, int n)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k; i < n; i++)
-            best = fabs(A[i * n + k]) > fabs(A[best * n + k]) ? i : best;
-        for (int j = 0; j < n; j++) {
-            const double kept = A[k * n + j];
-            A[k * n + j] = A[best * n + j];
-            A[best * n + j] = kept;
-        }
-        const double kept = b[k];
-        b[k] = b[best];
-        b[best] = kept;
-        for (int i = k + 1; i < n; i++) {
-            const double factor = A[i * n + k] / A[k * n + k];
-            for (int j = k; j < n; j++)
-                A[i * n + j] -= factor * A[k * n + j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            b[k] -= A[k * n + j] * b[j];
-        b[k] /= A[k * n + k];
-    }
-}
-
 /* One sweep by hand: block rows in the order 0 2 4 1 3 5, each solved for exactly and gone beyond by omega. */
 static void dense_sweep(double A[SIZE][SIZE], double omega, const double *b, double *x)
 {
@@ -109,7 +81,7 @@ static void dense_sweep(double A[SIZE][SIZE], double omega, const double *b, dou
             for (int d = 0; d < 3; d++)
                 block[3 * c + d] = A[i + c][i + d];
         }
-        eliminate(block, r, 3);
+        dense_solve(block, 3, r, 3, 0);
         for (int c = 0; c < 3; c++)
             x[i + c] += omega * r[c];
     }
@@ -144,7 +116,7 @@ static void sweeps_agree_with_dense_ones(void **unused)
     const double before = sinew_gauss_seidel_residual(&gs, b, x);
     for (int sweep = 0; sweep < 60; sweep++)
         sinew_gauss_seidel_sweep(&gs, 1, b, x);
-    eliminate(&A[0][0], b, SIZE);
+    dense_solve(&A[0][0], SIZE, b, SIZE, 0);
     print_message("gauss-seidel: |b - A x| %.1e after 3 sweeps; after 60 more %.1e from elimination\n", before,
                   largest(x, b, SIZE));
     assert_true(largest(x, b, SIZE) < 1e-13);
@@ -167,7 +139,7 @@ static void lu_and_qr_solve_indefinite_matrices(void **unused)
             b[i] = next_random(&seed);
         assert_int_equal(sinew_general_factorise(g, &error), SINEW_OK);
         assert_int_equal(sinew_general_solve(g, b, x, &error), SINEW_OK);
-        eliminate(&A[0][0], b, SIZE);
+        dense_solve(&A[0][0], SIZE, b, SIZE, 0);
         print_message("%s: %.1e from elimination\n", k ? "qr" : "lu", largest(x, b, SIZE));
         assert_true(largest(x, b, SIZE) < 1e-12);
         memset(sinew_general_values(g), 0, 9 * BLOCKS * sizeof(double));

@@ -550,6 +550,7 @@ static void check_drift(const json_t *s)
     assert_true(number(s, "drift_accelerations") > number(s, "drift_velocities"));
     assert_true(number(s, "drift_velocities") > 1e-3 && number(s, "most_4") < 1e-9 && number(s, "most_5") < 1e-9);
     assert_true(fabs(number(s, "order_velocities") - 2) < 0.2);
+    assert_true(number(s, "drift_midpoint") < 1e-2 * number(s, "drift_velocities"));
 }
 
 static void check_jacobi(const json_t *s)
@@ -746,6 +747,11 @@ static void check_strain_limit(const json_t *s)
     assert_true(number(s, "length_10_1") < number(s, "length_30_1") && number(s, "most_30_5") > 1.25);
 }
 
+static void check_bending_limit(const json_t *s)
+{
+    assert_true(number(s, "beyond") < 0.01 && number(s, "angle_free") > 0.5 && number(s, "angle_qn") < 0.11);
+}
+
 static void check_buckling(const json_t *s)
 {
     assert_true(number(s, "mean_around_0") > number(s, "mean_around_3"));
@@ -801,6 +807,7 @@ static void test_sheets(void **state)
     (void)state;
     static const experiment all[] = {{"pd/mixed", "garden.svg", check_mixed},
                                      {"pd/strain-limit", "curtains.svg", check_strain_limit},
+                                     {"pd/bending-limit", "strips.svg", check_bending_limit},
                                      {"pd/buckling", "waves.svg", check_buckling},
                                      {"pd/resolution", "curtain.svg", check_pd_resolution},
                                      {"dynamics/patch", "patches.svg", check_patch},

@@ -3,21 +3,8 @@
  * test_restore.c: a state brings back what is still in a world that has changed since, and nothing else.
  */
 #include "base/sections.h"
-#include "make_world.h"
 #include "random_cases.h"
-
-typedef struct saved {
-    char *bytes;
-    size_t size;
-} saved;
-
-static saved save(const sinew_world *world)
-{
-    saved s = {.size = sinew_world_state_size(world)};
-    s.bytes = make_array(s.size, 1);
-    assert_int_equal(sinew_world_state_save(world, s.bytes, s.size), SINEW_OK);
-    return s;
-}
+#include "saved_state.h"
 
 enum {
     ROPES = 4,

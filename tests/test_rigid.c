@@ -109,10 +109,9 @@ typedef struct hinged {
     int32_t frames[8];
 } hinged;
 
-static sinew_energy add_row(hinged *w, sinew_energy_kind kind, const char *const *names, const double *values,
-                            int count)
+static sinew_energy try_row(hinged *w, sinew_energy_kind kind, const char *const *names, const double *values,
+                            int count, sinew_error *error)
 {
-    sinew_error error;
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.body.index = -1;
     def.element_count = 1;
@@ -120,7 +119,14 @@ static sinew_energy add_row(hinged *w, sinew_energy_kind kind, const char *const
     def.hard = true;
     for (int i = 0; i < count; i++)
         def.parameters[sinew_energy_parameter(kind, names[i])] = (sinew_real)values[i];
-    const sinew_energy energy = sinew_world_add_energy(w->world, &def, &error);
+    return sinew_world_add_energy(w->world, &def, error);
+}
+
+static sinew_energy add_row(hinged *w, sinew_energy_kind kind, const char *const *names, const double *values,
+                            int count)
+{
+    sinew_error error;
+    const sinew_energy energy = try_row(w, kind, names, values, count, &error);
     if (energy.index < 0)
         fail_msg("%s", error.text);
     return energy;
@@ -324,6 +330,25 @@ static void what_cannot_be_rigid_is_refused(void **unused)
     sinew_mesh_destroy(bar);
 }
 
+/* A limit that is no limit is refused with its numbers, and nobody is sent to look at the mesh. */
+static void limits_without_room_are_refused(void **unused)
+{
+    (void)unused;
+    static const char *const names[2] = {"low", "high"};
+    static const struct {
+        double limits[2];
+        const char *says;
+    } cases[2] = {{{0.5, -0.25}, "low = 0.5 is above high = -0.25; lower the one"}, {{-2, 2}, "3.1 rad apart or more"}};
+    hinged w = make_hinged(0.01, 9.81);
+    for (int c = 0; c < 2; c++) {
+        sinew_error error;
+        assert_true(try_row(&w, SINEW_ENERGY_JOINT_LIMIT, names, cases[c].limits, 2, &error).index < 0);
+        assert_non_null(strstr(error.text, cases[c].says));
+        assert_null(strstr(error.text, "mesh check"));
+    }
+    sinew_world_destroy(w.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +360,7 @@ int main(void)
         cmocka_unit_test(a_corner_is_joined_where_it_is),
         cmocka_unit_test(limits_act_where_they_are_in_the_way),
         cmocka_unit_test(what_cannot_be_rigid_is_refused),
+        cmocka_unit_test(limits_without_room_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,18 +138,6 @@ static void chebyshev_is_what_it_says(void **unused)
 
 /* ---- Where accelerated sweeps lead ------------------------------------------------------------- */
 
-static double error_after(int index, const sinew_solver_def *solver)
-{
-    sinew_world *world = build(&scenes[index], solver, 1, 1);
-    const double best = minimum_of(index);
-    int32_t count;
-    step_of(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    const double error = (rows[count - 1].objective - best) / (rows[0].objective - best);
-    sinew_world_destroy(world);
-    return error;
-}
-
 static sinew_solver_def xpbd_with(int iterations, const char *name, double value)
 {
     sinew_solver_def def = solver_of(SINEW_SOLVER_XPBD, iterations);
@@ -201,7 +189,7 @@ static void residual_leads_to_the_minimum(void **unused)
         for (int order = 0; order < 3; order++) {
             sinew_solver_def plain = xpbd_with(order == 2 ? 600 : 150, "order", order), kept = plain;
             set(&kept, "residual", 1);
-            const double without = error_after(which[i], &plain), with = error_after(which[i], &kept);
+            const double without = step_error(which[i], &plain), with = step_error(which[i], &kept);
             printf("%-20s order %d: plain %.1e, with the residual %.1e\n", scenes[which[i]].name, order, without, with);
             assert_true(IS_SINGLE || fabs(with) < 1e-9);
             assert_true(IS_SINGLE || without > 1e-6);
@@ -216,7 +204,7 @@ static void residual_is_unstable_when_stiff(void **unused)
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
         sinew_solver_def plain = xpbd_with(100, "order", 0), kept = plain;
         set(&kept, "residual", 1);
-        const double without = error_after(which[i], &plain);
+        const double without = step_error(which[i], &plain);
         sinew_world *world = build(&scenes[which[i]], &kept, 1, 1);
         sinew_step_result result;
         sinew_world_step(world, &result);
@@ -253,7 +241,7 @@ static void a_guess_needs_the_residual(void **unused)
         free(before);
         free(after);
         sinew_world_destroy(world);
-        assert_true(fabs(error_after(BALL_SOFT, &both)) < (IS_SINGLE ? 1e-2 : 1e-9));
+        assert_true(fabs(step_error(BALL_SOFT, &both)) < (IS_SINGLE ? 1e-2 : 1e-9));
     }
 }
 

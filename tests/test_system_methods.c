@@ -257,7 +257,7 @@ static void dense_velocities(const spring_system *s, int matrix, double *q)
 {
     const int n = 3 * s->vertex_count, all = n + s->hard_count;
     double *K = make_array((size_t)all * (size_t)all, sizeof *K), *b = make_array((size_t)all, sizeof *b);
-    double *x = make_array((size_t)all, sizeof *x), lambda[SYSTEM_SPRINGS] = {0}, C[SYSTEM_SPRINGS];
+    double lambda[SYSTEM_SPRINGS] = {0}, C[SYSTEM_SPRINGS];
     system_conditions(s, s->q, lambda, b, C);
     system_matrix(s, s->q, lambda, false, K);
     for (int i = 0; i < n; i++) {
@@ -269,12 +269,11 @@ static void dense_velocities(const spring_system *s, int matrix, double *q)
         add_rows(s, all, K);
     for (int k = 0; k < s->hard_count; k++)
         b[n + k] = 0;
-    dense_solve(K, b, x, all);
+    dense_solve(K, all, b, all, SYSTEM_PIVOT);
     for (int i = 0; i < n; i++)
-        q[i] = s->q[i] + x[i];
+        q[i] = s->q[i] + b[i];
     free(K);
     free(b);
-    free(x);
 }
 
 /* m: how far a step of kkt from `start` is from the dense system; negative: springs under pressure left A indefinite,

@@ -110,23 +110,22 @@ static void solve_system(const tet_system *s, const double *q, double *x)
 {
     const spring_system *p = &s->springs;
     const int n = 3 * p->vertex_count, rows = s->tet_count + p->spring_count, all = n + rows;
-    double *A = make_array((size_t)(all * all), sizeof *A), *b = make_array((size_t)all, sizeof *b);
+    double *A = make_array((size_t)(all * all), sizeof *A);
     for (int i = 0; i < n; i++) {
         A[i * all + i] = p->pinned[i / 3] ? 1 : p->mass[i / 3] / (p->h * p->h);
-        b[i] = p->pinned[i / 3] ? 0 : A[i * all + i] * (system_q_tilde(p, i) - q[i]);
+        x[i] = p->pinned[i / 3] ? 0 : A[i * all + i] * (system_q_tilde(p, i) - q[i]);
     }
     for (int r = 0; r < rows; r++) {
         double J[3 * SYSTEM_VERTICES] = {0};
         const system_spring *spring = &p->springs[r < s->tet_count ? 0 : r - s->tet_count];
-        b[n + r] = -(r < s->tet_count ? tet_row(s, q, s->tets + 4 * r, J) : spring_row(spring, q, J));
+        x[n + r] = -(r < s->tet_count ? tet_row(s, q, s->tets + 4 * r, J) : spring_row(spring, q, J));
         A[(n + r) * all + n + r] = r < s->tet_count ? -1 / s->stiffness : spring->hard ? 0 : -1 / spring->stiffness;
         for (int i = 0; i < n; i++)
             if (!p->pinned[i / 3])
                 A[i * all + n + r] = A[(n + r) * all + i] = J[i];
     }
-    assert_int_equal(dense_solve(A, b, x, all), all);
+    assert_int_equal(dense_solve(A, all, x, all, SYSTEM_PIVOT), all);
     free(A);
-    free(b);
 }
 
 /* ---- Worlds --------------------------------------------------------------------------------------- */

@@ -62,10 +62,11 @@ KERNEL_INLINE lane edge_target(const sinew_real *data, bool limited, lane l)
     return limited ? lane_min(lane_max(l, least), lane_load(data + EDGE_GREATEST * LANES)) : least;
 }
 
-/* Where a limited edge is strictly between its limits. */
+/* Where a limited edge is strictly between its limits. A least length of zero is none: no length is below it. */
 KERNEL_INLINE lane_mask edge_is_free(const sinew_real *data, lane l)
 {
-    return lane_lt(lane_load(data + EDGE_LENGTH * LANES), l) & lane_lt(l, lane_load(data + EDGE_GREATEST * LANES));
+    const lane least = lane_load(data + EDGE_LENGTH * LANES);
+    return (lane_lt(least, l) | lane_le(least, lane_set(0))) & lane_lt(l, lane_load(data + EDGE_GREATEST * LANES));
 }
 
 static const int edge_other_row[1] = {1}; /* where the edge ends, among a group's rows of vertices */

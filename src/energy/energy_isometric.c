@@ -10,7 +10,9 @@
  * cotangents of the paper). z is the sum of the unit vectors across the edge, of length 2 sin(theta/2) while triangles
  * keep their shape: for small angles psi is that of the hinge with the same D. A flat rest shape, the case of the
  * paper, has L = 0, and its Hessian is constant. A curved one keeps |z| and not the sign of the fold: it may snap to
- * its mirror image at no cost. Stretch across the edge costs energy, too: for cloth that hardly stretches.
+ * its mirror image at no cost. With slack L is the number nearest to |z| between those of two angles, 2 sin(theta/2):
+ * the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the edge costs energy, too: for
+ * cloth that hardly stretches.
  */
 enum {
     VERTEX_COUNT = 4
@@ -20,6 +22,13 @@ enum {
 #include "energy/plate.h"
 #include "energy/row_element.h"
 
+enum {
+    RIGIDITY,
+    REST,
+    SLACK_BELOW,
+    SLACK_ABOVE
+};
+
 static const sinew_parameter parameters[] = {
     PLATE_RIGIDITY("; raising it stiffens"),
     {.name = "rest",
@@ -27,7 +36,16 @@ static const sinew_parameter parameters[] = {
      .choices = "curved|flat",
      .maximum = 1,
      .meaning = "what the hinge wants to be: as bent as in the rest shape, to either side, or flat"},
+    PLATE_SLACK("below", "rad", "the angle"),
+    PLATE_SLACK("above", "rad", "the angle"),
 };
+
+/* |z| = 2 sin(theta/2) of a hinge that is bent by `more` than where it is L; theta stays between flat and folded. */
+static double slack_length(double L, double more)
+{
+    const double theta = 2 * asin(fmin(L / 2, 1)) + more;
+    return more == 0 ? L : 2 * sin(fmin(fmax(theta, 0), M_PI) / 2);
+}
 
 static const char *isometric_prepare(const sinew_element *element, sinew_real *data)
 {
@@ -35,8 +53,10 @@ static const char *isometric_prepare(const sinew_element *element, sinew_real *d
     const char *flaw = hinge_measure(element->rest, &r);
     if (flaw)
         return flaw;
-    data[0] = (sinew_real)((double)element->parameters[0] * hinge_area_weight(&r));
-    data[ROW_LENGTH] = element->parameters[1] > 0 ? 0 : (sinew_real)row_rest_length(r.row, element->rest);
+    data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * hinge_area_weight(&r));
+    const double L = element->parameters[REST] > 0 ? 0 : row_rest_length(r.row, element->rest);
+    data[ROW_LEAST] = (sinew_real)slack_length(L, -(double)element->parameters[SLACK_BELOW]);
+    data[ROW_GREATEST] = (sinew_real)slack_length(L, (double)element->parameters[SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
         data[ROW_FIRST + a] = (sinew_real)r.row[a];
     return NULL;

@@ -13,6 +13,7 @@
 #define JOINT_DATA_COUNT (JOINT_END + 4 * JOINT_ROWS)
 #define JOINT_ONE_SIDED  true
 #include "energy/joint.h"
+#include "energy/limits.h"
 
 enum {
     LIMIT_LOW = JOINT_PARAMETER_COUNT,
@@ -36,10 +37,9 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
 {
     const double low = (double)element->parameters[LIMIT_LOW], high = (double)element->parameters[LIMIT_HIGH];
     const char *flaw = joint_prepare_vectors(element, data);
-    if (!flaw && !(low <= high))
-        return "its low limit is above its high one";
+    flaw = flaw ? flaw : limits_refusal(element, parameters, LIMIT_LOW, LIMIT_HIGH);
     if (!flaw && element->parameters[JOINT_TYPE] == 0 && !(high - low < 3.1))
-        return "its limits are half a turn apart or more, and sines cannot tell its sides there";
+        return "its limits are 3.1 rad apart or more, and sines cannot tell its sides there; bring them nearer";
     const bool angle = element->parameters[JOINT_TYPE] == 0;
     const double rows[2][4] = {{angle ? -sin(low) : 0, angle ? cos(low) : 0, angle ? 0 : 1, angle ? 0 : -low},
                                {angle ? sin(high) : 0, angle ? -cos(high) : 0, angle ? 0 : -1, angle ? 0 : high}};

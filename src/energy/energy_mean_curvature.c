@@ -9,7 +9,8 @@
  * half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions, the sum of both
  * principal curvatures along the normal, so that D is the rigidity of a plate; with the mean of the two, PD (19), it
  * is a quarter of that energy. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved rest shape
- * may snap to its mirror image at no cost. Vertices on a boundary have no closed ring and no energy.
+ * may snap to its mirror image at no cost. With slack L is the number nearest to |z| between L - slack_below, or zero,
+ * and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no closed ring and no energy.
  */
 #include "mesh/stencil.h"
 
@@ -22,6 +23,13 @@ enum {
 
 #define RING_THIN 1e-9 /* areas below this part of the square of the longest edge: none */
 
+enum {
+    RIGIDITY,
+    REST,
+    SLACK_BELOW,
+    SLACK_ABOVE
+};
+
 static const sinew_parameter parameters[] = {
     PLATE_RIGIDITY("; raising it stiffens"),
     {.name = "rest",
@@ -29,6 +37,8 @@ static const sinew_parameter parameters[] = {
      .choices = "curved|flat",
      .maximum = 1,
      .meaning = "what the surface wants to be: as bent as in the rest shape, to either side, or flat"},
+    PLATE_SLACK("below", "1/m", "the curvature"),
+    PLATE_SLACK("above", "1/m", "the curvature"),
 };
 
 /* One triangle of a ring: cotangents at the vertex and its neighbours j and k, twice its area. */
@@ -93,8 +103,10 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         c[a] /= 2 * area;
         c[0] -= c[a];
     }
-    data[0] = (sinew_real)((double)element->parameters[0] * area);
-    data[ROW_LENGTH] = element->parameters[1] > 0 ? 0 : (sinew_real)row_rest_length(c, element->rest);
+    data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * area);
+    const double L = element->parameters[REST] > 0 ? 0 : row_rest_length(c, element->rest);
+    data[ROW_LEAST] = (sinew_real)fmax(L - (double)element->parameters[SLACK_BELOW], 0);
+    data[ROW_GREATEST] = (sinew_real)(L + (double)element->parameters[SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
         data[ROW_FIRST + a] = (sinew_real)c[a];
     return NULL;

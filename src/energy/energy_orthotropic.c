@@ -55,7 +55,7 @@ static const sinew_parameter parameters[] = {
 static const char *refuse_poisson(const sinew_element *element, double nu, double bound)
 {
     if (!element->reason)
-        return "its Poisson's ratio is too large for its moduli";
+        return "its Poisson's ratio is too large for its moduli; give a smaller one";
     snprintf(element->reason, SINEW_REASON_MAX,
              "poisson = %g is not within +-%g, the root of warp_young / weft_young; give a smaller one", nu, bound);
     return element->reason;

@@ -45,7 +45,7 @@ static bool plane_frame(const double along[3], const double normal[3], double q[
 static const char *refuse_direction(const sinew_element *element, const double along[3])
 {
     if (!element->reason)
-        return "its warp direction is perpendicular to it";
+        return "its warp direction is perpendicular to it; give another";
     snprintf(element->reason, SINEW_REASON_MAX,
              "the warp direction (%g, %g, %g) has no part in the triangle's plane; give another warp_x, warp_y, warp_z",
              along[0], along[1], along[2]);

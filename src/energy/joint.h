@@ -179,7 +179,7 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
             return j == 0 ? "the four vertices of its first frame lie in a plane at rest"
                           : "the four vertices of its second frame lie in a plane at rest";
     if (!joint_directions(p + JOINT_AXIS, e))
-        return "its axis has no length";
+        return "its axis has no length; give a direction";
     const double arm = sqrt((f[0].spread + f[1].spread) / JOINT_POINTS);
     data[0] = p[JOINT_STIFFNESS];
     for (int j = 0; j < 2; j++) {

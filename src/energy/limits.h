@@ -32,7 +32,7 @@ static inline const char *limits_refusal(const sinew_element *element, const sin
     if (least <= greatest)
         return NULL;
     if (!element->reason)
-        return "a limit from below is above the one from above";
+        return "a limit from below is above the one from above; lower the one or raise the other";
     snprintf(element->reason, SINEW_REASON_MAX, "%s = %g is above %s = %g; lower the one or raise the other",
              parameters[low].name, least, parameters[high].name, greatest);
     return element->reason;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate.h: parameters that every energy of bending has under the same name: the rigidity of the plate that it stands
- * for, and the direction of a cloth's warp.
+ * plate.h: parameters that energies of bending have under the same name: the rigidity of the plate that they stand for,
+ * the direction of a cloth's warp, and how far from its rest shape it bends at no cost.
  */
 #ifndef SINEW_PLATE_H
 #define SINEW_PLATE_H
@@ -26,6 +26,13 @@
     {                                                                                                                  \
         .name = "warp_" letter, .unit = "", .minimum = -1e6, .maximum = 1e6, .preset = value,                          \
         .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
+    }
+
+/* side: "below" or "above"; of: what is measured, in `text`. */
+#define PLATE_SLACK(side, text, of)                                                                                    \
+    {                                                                                                                  \
+        .name = "slack_" side, .unit = text, .minimum = 0, .maximum = 1e9, .preset = 0,                                \
+        .meaning = of " may be so much " side " that at rest at no cost"                                               \
     }
 
 #endif

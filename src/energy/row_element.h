@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * row_element.h: every slot of an energy that wants one combination of an element's vertices to have a given length:
+ * row_element.h: every slot of an energy that wants one combination of an element's vertices to have a given length,
+ * or one between two limits:
  *
- *     z = sum_a c_a x_a,   sum_a c_a = 0        psi = k/2 (|z| - L)^2
- *     grad_a = c_a f,  f = k (1 - L/|z|) z      H_ab = c_a c_b K,  K = k [u u^T + (1 - L/|z|) (1 - u u^T)],  u = z/|z|
+ *     z = sum_a c_a x_a,   sum_a c_a = 0        psi = k/2 (|z| - L)^2,  L the number nearest to |z| in [least,
+ * greatest] grad_a = c_a f,  f = k (1 - L/|z|) z      H_ab = c_a c_b K,  K = k [u u^T + (1 - L/|z|) (1 - u u^T)],  u =
+ * z/|z|
  *
  * The bending vectors of surfaces are such: zero where the rest shape is flat (then psi is quadratic and K = k 1), and
  * of the length of a curvature where it is not. psi is the squared distance of z to the sphere of radius L, so that PD
  * projects by normalising, PD (28). K has the eigenvalues k and, twice, k (1 - L/|z|): negative ones are set to zero.
+ * Between the limits there is neither force nor stiffness: strain limiting, applied to bending (PD 5.4). z is then a
+ * limited edge (edge.h), of whose functions this takes what does not depend on the number of vertices.
  *
- * data: k, L, then a coefficient for each vertex; places that an element does not use have coefficient zero. A
- * template, which an energy's file includes once, below its VERTEX_COUNT; it writes `prepare` and its table takes the
- * rest from ROW_OPS.
+ * data: k, the least and the greatest L, then a coefficient for each vertex; places that an element does not use have
+ * coefficient zero. A template, which an energy's file includes once, below its VERTEX_COUNT; it writes `prepare` and
+ * its table takes the rest from ROW_OPS.
  */
 #ifndef SINEW_ROW_ELEMENT_H
 #define SINEW_ROW_ELEMENT_H
 
-#include "energy/constrain.h"
-#include "energy/curvature.h"
-#include "energy/reduced_rows.h"
-#include "energy/visit.h"
+#include "energy/edge.h"
 
 enum {
-    ROW_LENGTH = 1,
-    ROW_FIRST = 2, /* coefficients begin here */
+    ROW_LEAST = EDGE_LENGTH,
+    ROW_GREATEST = EDGE_GREATEST,
+    ROW_FIRST, /* coefficients begin here */
     ROW_DATA_COUNT = ROW_FIRST + VERTEX_COUNT,
-    ROW_VISIT_OWN = 2,
-    ROW_VISIT_OTHERS = 3,
+    ROW_VISIT_OWN = ROW_FIRST,
+    ROW_VISIT_OTHERS,
     ROW_VISIT_COUNT = ROW_VISIT_OTHERS + VERTEX_COUNT - 1,
     ROW_TANGENT = 6, /* K as 00 11 22 01 02 12, then the coefficients */
     ROW_TANGENT_COUNT = ROW_TANGENT + VERTEX_COUNT
@@ -87,7 +89,7 @@ static double row_value(const sinew_kernel *kernel)
         const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
         lane z[3];
         row_gather(kernel->x, group_vertex(&kernel->groups, group, VERTEX_COUNT), data + ROW_FIRST * LANES, z);
-        const lane off = lane_sqrt(dot3(z, z)) - lane_load(data + ROW_LENGTH * LANES);
+        const lane l = lane_sqrt(dot3(z, z)), off = l - edge_target(data, true, l);
         value_add(&sum, lane_load(data), (sinew_real)0.5 * off * off);
     }
     return value_total(&sum);
@@ -99,10 +101,10 @@ static double row_gradient(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, VERTEX_COUNT);
-        const lane k = lane_load(data), L = lane_load(data + ROW_LENGTH * LANES);
+        const lane k = lane_load(data);
         lane z[3];
         row_gather(kernel->x, vertex, data + ROW_FIRST * LANES, z);
-        const lane l = lane_sqrt(dot3(z, z)), off = l - L;
+        const lane l = lane_sqrt(dot3(z, z)), L = edge_target(data, true, l), off = l - L;
         const lane pull = k * (1 - L / lane_max(l, lane_set(LANE_ROOT_TINY)));
         for (int i = 0; i < 3; i++)
             z[i] *= pull;
@@ -123,11 +125,12 @@ static void row_linearise(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
         sinew_real *tangent = group_tangent(kernel, group, ROW_TANGENT_COUNT);
-        const lane k = lane_load(data), zero = lane_set(0);
+        const lane zero = lane_set(0);
         lane z[3], K[6] = {zero, zero, zero, zero, zero, zero};
         row_gather(kernel->x, group_vertex(&kernel->groups, group, VERTEX_COUNT), data + ROW_FIRST * LANES, z);
         const lane l = lane_sqrt(dot3(z, z)), inverse = 1 / lane_max(l, lane_set(LANE_ROOT_TINY));
-        lane across = row_across(l, lane_load(data + ROW_LENGTH * LANES));
+        const lane k = lane_select(edge_is_free(data, l), zero, lane_load(data));
+        lane across = row_across(l, edge_target(data, true, l));
         if (kernel->project)
             across = lane_max(across, zero);
         for (int i = 0; i < 3; i++)
@@ -196,79 +199,98 @@ static void row_local_project(const sinew_reduced_kernel *kernel)
         lane z[3];
         row_gather(kernel->x, vertex, data + ROW_FIRST * LANES, z);
         const lane l = lane_max(lane_sqrt(dot3(z, z)), lane_set(LANE_ROOT_TINY));
-        const lane pull = lane_load(data) * lane_load(data + ROW_LENGTH * LANES) / l;
+        const lane pull = lane_load(data) * edge_target(data, true, l) / l;
         for (int i = 0; i < 3; i++)
             z[i] *= pull;
         row_scatter(kernel->g, vertex, data + ROW_FIRST * LANES, z);
     }
 }
 
-/* z = (k L + w2 |y|) / (k + w2) along y; along x where y has no direction */
 static void row_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, VERTEX_COUNT);
-        const lane k = lane_load(data), L = lane_load(data + ROW_LENGTH * LANES), w2 = row_weight(kernel, group, k);
-        const lane shortest = lane_set(LANE_ROOT_TINY), divisor = lane_max(k + w2, lane_set(LANE_TINY));
-        lane Dx[3], y[3], f[3];
+        lane Dx[3], f[3];
         row_gather(kernel->x, vertex, data + ROW_FIRST * LANES, Dx);
-        row_shifted(kernel, group, Dx, y);
-        const lane l = lane_sqrt(dot3(y, y)), scale = (k * L / lane_max(l, shortest) + w2) / divisor;
-        const lane z[3] = {lane_select(lane_le(l, shortest), k * L / divisor, scale * y[0]), scale * y[1],
-                           scale * y[2]};
-        row_finish(kernel, group, w2, Dx, y, z, f);
+        edge_prox_at(kernel, group, data, true, Dx, f);
         row_scatter(kernel->g, vertex, data + ROW_FIRST * LANES, f);
     }
 }
 
 /* ---- Constraint ---------------------------------------------------------------------------------- */
 
-/* C = |z| - L, alpha = 1/k */
-KERNEL_INLINE lane row_constraint(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
+/* r times the gradient of |z| in c, r that length or what stands for it near zero; returns it. */
+KERNEL_INLINE lane row_length_of(const sinew_real *data, constrained *c, lane *r)
 {
     const sinew_real *row = data + ROW_FIRST * LANES;
     lane z[3] = {lane_set(0), lane_set(0), lane_set(0)};
     for (int a = 1; a < VERTEX_COUNT; a++)
         for (int i = 0; i < 3; i++)
             z[i] += lane_load(row + a * LANES) * (c->x[4 * a + i] - c->x[i]);
-    const lane l = lane_sqrt(dot3(z, z)), off = l - lane_load(data + ROW_LENGTH * LANES);
-    for (int i = 0; i < 3; i++)
-        z[i] *= whole ? off : lane_set(1);
     for (int a = 0; a < VERTEX_COUNT; a++)
         for (int i = 0; i < 3; i++)
             c->gradient[3 * a + i] = lane_load(row + a * LANES) * z[i];
-    *weight = lane_load(data);
+    const lane l = lane_sqrt(dot3(z, z));
     *r = lane_max(l, lane_set(LANE_ROOT_TINY));
-    return whole ? (sinew_real)0.5 * off * off : off;
+    return l;
 }
 
+/* sum_a w_a |grad_a |z||^2 */
+KERNEL_INLINE lane row_inverse_mass(const sinew_real *data, const constrained *c)
+{
+    lane sum = lane_set(0);
+    for (int a = 0; a < VERTEX_COUNT; a++) {
+        const lane coefficient = lane_load(data + (ROW_FIRST + a) * LANES);
+        sum += c->x[4 * a + 3] * (coefficient * coefficient);
+    }
+    return sum;
+}
+
+/* C = |z| - L, alpha = 1/k */
 static void row_constrain(const sinew_constrain_kernel *kernel)
 {
-    for (int32_t group = 0; group < kernel->groups.count; group++)
-        single_constrain(kernel, group, ROW_DATA_COUNT, VERTEX_COUNT, row_constraint);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, VERTEX_COUNT);
+        sinew_real *lambda = group_lambda(kernel, group, 1);
+        constrained c;
+        lane r;
+        constrain_gather(kernel->xw, vertex, VERTEX_COUNT, &c);
+        const lane l = row_length_of(data, &c, &r);
+        const lane L = edge_constraint_target(kernel, data, true, l, row_inverse_mass(data, &c), lane_load(lambda));
+        const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 3 * VERTEX_COUNT, l - L, &c);
+        constrain_apply(kernel, group, vertex, VERTEX_COUNT, C, r, lane_load(data), false, lambda, &c);
+    }
 }
 
 static void row_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    single_jacobian(kernel, ROW_DATA_COUNT, VERTEX_COUNT, row_constraint);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
+        constrained c;
+        lane r;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, VERTEX_COUNT), VERTEX_COUNT, &c);
+        const lane l = row_length_of(data, &c, &r);
+        edge_jacobian_at(kernel, group, VERTEX_COUNT, data, true, l, r, &c);
+    }
 }
 
 static void row_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, ROW_DATA_COUNT);
-        const lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data));
         lane z[3], c[VERTEX_COUNT];
         row_gather(kernel->x, group_vertex(&kernel->groups, group, VERTEX_COUNT), data + ROW_FIRST * LANES, z);
         load_lanes(data + ROW_FIRST * LANES, VERTEX_COUNT, c);
-        curvature_of_length(kernel, group, VERTEX_COUNT, lambda, lane_load(data + ROW_LENGTH * LANES), z, c);
+        edge_curvature_at(kernel, group, VERTEX_COUNT, data, true, lane_sqrt(dot3(z, z)), z, c);
     }
 }
 
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
-/* data of a visit: k, L, the node's coefficient, those of the others. Places that repeat the node count as it. */
+/* data of a visit: k, the limits, the node's coefficient, those of the others. Places that repeat the node count as it.
+ */
 static void row_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     double own = 0;
@@ -281,7 +303,8 @@ static void row_visit(const sinew_real *data, const int32_t *particles, int node
         out[ROW_VISIT_OTHERS + k++] = same ? 0 : data[ROW_FIRST + a];
     }
     out[0] = data[0];
-    out[ROW_LENGTH] = data[ROW_LENGTH];
+    out[ROW_LEAST] = data[ROW_LEAST];
+    out[ROW_GREATEST] = data[ROW_GREATEST];
     out[ROW_VISIT_OWN] = (sinew_real)own;
 }
 
@@ -300,31 +323,31 @@ KERNEL_INLINE lane row_visit_gather(const visit *v, lane z[3])
     return lane_load(v->data + ROW_VISIT_OWN * LANES);
 }
 
-/* The cheap block k c^2 1 is a bound: psi is the least of the k/2 |z - p|^2 over all p of length L. */
+/* The cheap block k c^2 1 is a bound: psi is the least of the k/2 |z - p|^2 over all p of a length that is wanted. The
+ * exact one has EDGE_ACROSS_FLOOR of that between limits. */
 KERNEL_INLINE void row_add(const visit *v, bool exact, visit_sum *sum)
 {
-    const lane k = lane_load(v->data), L = lane_load(v->data + ROW_LENGTH * LANES);
+    const lane k = lane_load(v->data);
     lane z[3];
     const lane c = row_visit_gather(v, z), l = lane_max(lane_sqrt(dot3(z, z)), lane_set(LANE_ROOT_TINY));
-    const lane pull = k * c * (1 - L / l);
+    const lane L = edge_target(v->data, true, l), pull = k * c * (1 - L / l);
     for (int i = 0; i < 3; i++) {
         sum->g[i] += pull * z[i];
         z[i] /= l;
     }
+    const lane_mask free = edge_is_free(v->data, l);
     const lane across = exact ? lane_max(row_across(l, L), lane_set(0)) : lane_set(1);
-    block_add(sum->A, k * c * c * across, k * c * c * (1 - across), z);
+    const lane along = exact ? lane_select(free, lane_set(0), 1 - across) : lane_set(0);
+    const lane all = exact ? lane_select(free, lane_set(EDGE_ACROSS_FLOOR), across) : across;
+    block_add(sum->A, k * c * c * all, k * c * c * along, z);
 }
 
-/* l' - l = (l'^2 - l^2) / (l' + l): nothing cancels for a small step. */
 KERNEL_INLINE lane row_difference(const visit *v, const lane step[3], lane *noise)
 {
-    const lane L = lane_load(v->data + ROW_LENGTH * LANES);
     lane z[3];
     const lane c = row_visit_gather(v, z), squares = c * (c * dot3(step, step) + 2 * dot3(step, z));
     const lane before = lane_sqrt(dot3(z, z)), after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
-    const lane sum = before + after, longer = squares / lane_max(sum, lane_set(LANE_ROOT_TINY));
-    *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + L);
-    return (sinew_real)0.5 * longer * (sum - 2 * L);
+    return edge_change(v->data, true, before, after, squares, noise);
 }
 
 static void row_vertex(const sinew_vertex_kernel *kernel)

@@ -188,8 +188,10 @@ static bool read_ascii(stl_reader *reader)
 
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
-    if (has_binary_size(source))
+    if (has_binary_size(source)) {
+        reader->text.at = reader->text.begin = source->bytes; /* its head is no text, whatever it begins with */
         return read_binary(reader);
+    }
     sinew_token word;
     if (sinew_text_next(&reader->text, &word) && sinew_token_is_any_case(word, "solid")) {
         reader->text.at = reader->text.begin;

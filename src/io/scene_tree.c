@@ -13,6 +13,7 @@
 
 #include "io/input.h"
 #include "io/scene_words.h"
+#include "io/text.h"
 #include "sinew/sinew.h"
 
 #define SETTING_LEVELS 32 /* keys of a setting */
@@ -182,6 +183,9 @@ bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size)
 {
     json_error_t wrong;
     bool memory = true;
+    const size_t mark = sinew_text_mark(text, size);
+    text += mark;
+    size -= mark;
     if (sinew_json_cost(text, size, sizeof(sinew_node)) > sinew_json_budget(size)) {
         sinew_fail(tree->error, SINEW_ERROR_FORMAT, "%s: has too many values for its size; put lists in files",
                    tree->path);

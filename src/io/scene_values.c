@@ -11,6 +11,7 @@
 
 #include "io/file.h"
 #include "io/scene_reader.h"
+#include "io/text.h"
 
 bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size)
 {
@@ -87,7 +88,7 @@ sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, in
         return NULL;
     }
     sinew_real *values = sinew_reader_allocate(reader, count, sizeof *values, "a file of numbers");
-    if (values && !parse_values(reader, path, text, values, count)) {
+    if (values && !parse_values(reader, path, text + sinew_text_mark(text, size), values, count)) {
         sinew_tree_blame(&reader->tree, node);
         sinew_release(&reader->allocator, values);
         values = NULL;

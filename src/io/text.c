@@ -11,9 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t sinew_text_mark(const char *bytes, size_t size)
+{
+    static const char mark[3] = "\xEF\xBB\xBF";
+    return size >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0 ? sizeof mark : 0;
+}
+
 bool sinew_text_open(sinew_text *text, const char *name, const char *bytes, size_t size, sinew_error *error)
 {
-    *text = (sinew_text){.name = name, .begin = bytes, .at = bytes, .end = bytes + size, .error = error};
+    const char *begin = bytes + sinew_text_mark(bytes, size);
+    *text = (sinew_text){.name = name, .begin = begin, .at = begin, .end = bytes + size, .error = error};
     text->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (text->c_locale == (locale_t)0) {
         sinew_fail_memory(error, "the C locale");

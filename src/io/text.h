@@ -31,6 +31,9 @@ typedef struct sinew_token {
     size_t length;
 } sinew_token;
 
+/* Bytes before the first of a text: 3 where it begins with the mark that editors on Windows put before UTF-8, or 0. */
+size_t sinew_text_mark(const char *bytes, size_t size);
+
 bool sinew_text_open(sinew_text *text, const char *name, const char *bytes, size_t size, sinew_error *error);
 void sinew_text_close(sinew_text *text);
 

@@ -28,6 +28,9 @@ enum {
     SINEW_ROWS_HARD
 };
 
+/* Beside the SINEW_SADDLE_ bits: rows with second derivatives that the matrix has no room for. */
+#define SINEW_ROWS_CURVED (UINT32_C(1) << 16)
+
 /* Descriptor of `rows`. Only energies that the user calls hard are rows unless asked otherwise: what is soft has a
  * Hessian, with which the minimum is the same and the matrix no larger than Newton's. With `all` the matrix has a row
  * or more for every element beside the particles; a tet mesh has four to five times as many tets as vertices. */
@@ -57,7 +60,7 @@ typedef struct sinew_row_solve {
     void *own; /* the solver's own, one block */
 } sinew_row_solve;
 
-/* Builds rows, objectives and system into s->memory; kind: SINEW_SADDLE_ bits. `own_size` bytes,
+/* Builds rows, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_ROWS_CURVED. `own_size` bytes,
  * zeroed, for the solver. Sets s->judged and s->conditioned. */
 sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
 void sinew_row_solve_release(sinew_solve *s);
@@ -99,6 +102,10 @@ double sinew_row_open(const sinew_row_solve *r, bool all);
 void sinew_row_note_redundant(sinew_row_solve *r);
 double sinew_row_tolerance(const sinew_solve *s);
 double sinew_row_force(const sinew_row_solve *r); /* N: the norm of what single rows pull with */
+
+/* Second derivatives of the rows times lambda, at q. `definite`: edges under compression leave theirs out
+ * (row_taut.c). */
+void sinew_row_curve(sinew_row_solve *r, const sinew_real *q, bool definite);
 
 /* Of solvers with one system a step. A step begins: no multipliers, nothing redundant. */
 void sinew_row_begin(sinew_solve *s);

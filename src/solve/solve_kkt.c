@@ -12,6 +12,14 @@
  * `system` = schur eliminates the particles, which M/h^2 being diagonal makes cheap (notes, KKT):
  *     (J M^-1 J^T h^2 + alpha) lambda = b - J h^2 M^-1 a
  *
+ * `expansion`: the J that rows and forces have. first: J at q_n, so that C+ is known to first order. The notes write
+ *
+ *     phi+ = phi + h (J + h dJ/dx v) v+          the Jacobian at the end of the step, by second derivatives
+ *
+ * (`end`). Taylor's series has half of that term, h^2/2 v^T d2C v: C+ = C + h (J + h/2 dJ/dx v) v+ (`midpoint`). The
+ * error of C+ in a step is h^2/2 v^T d2C v of `first`, minus as much of `end`, and O(h^3) of `midpoint`. Forces act
+ * along the same J, as implicit ones do, so that the matrix stays symmetric. Pins are moved first, as in C.
+ *
  * `stepper` = servin: regularised constraints (Servin, Lacoursiere and Melin 2006; notes [12]). C + tau dC/dt + alpha
  * lambda = 0 is asked of the mean over three steps, and dC/dt is of the step at hand:
  *
@@ -37,6 +45,7 @@ enum {
     SYSTEM,
     STEPPER,
     RELAXATION,
+    EXPANSION,
     PARAMETER_COUNT
 };
 
@@ -66,6 +75,13 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                     .maximum = 1e6,
                     .preset = 2,
                     .meaning = "servin: time in which violations decay, in steps; 0: compliant rows are not damped"},
+    [EXPANSION] = {.name = "expansion",
+                   .unit = "",
+                   .choices = "first|midpoint|end",
+                   .maximum = 2,
+                   .preset = 0,
+                   .meaning = "J of the rows: at the start, in the middle or at the end of the step, by second "
+                              "derivatives along v"},
 };
 
 typedef struct kkt {
@@ -82,7 +98,11 @@ static sinew_status kkt_prepare(sinew_solve *s, sinew_error *error)
     if (uses_schur(s) && s->def.parameters[MATRIX] > 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "kkt: system = schur needs matrix = mass: the inverse of a stiffness matrix is dense");
-    const uint32_t kind = s->def.parameters[MATRIX] > 0 ? 0 : SINEW_SADDLE_MASSES;
+    if (s->def.parameters[EXPANSION] > 0 && s->def.parameters[STEPPER] > 0)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "kkt: stepper = servin has the J of the start: use expansion = first, or stepper = implicit");
+    const uint32_t kind = (s->def.parameters[MATRIX] > 0 ? 0 : SINEW_SADDLE_MASSES) |
+                          (s->def.parameters[EXPANSION] > 0 ? SINEW_ROWS_CURVED : 0);
     const sinew_status status = sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, sizeof(kkt), error);
     if (status != SINEW_OK || !uses_schur(s))
         return status;
@@ -114,6 +134,44 @@ static void gather_velocity_rows(sinew_solve *s)
             const bool drifts = set->hard && !sinew_row_is_inequality(r->rows, row);
             r->right[row] = r->active[row] ? (drifts ? r->rows->C[row] : 0) - r->right[row] : 0;
         }
+    }
+}
+
+/* J_i += reach dJ_i/dx v of one element, from blocks = d2C_i. */
+static void expand_element(const sinew_row_solve *r, const sinew_objective *o, const sinew_row_set *set,
+                           int32_t element, int32_t i, double reach)
+{
+    const size_t n = (size_t)set->vertex_count;
+    const int32_t *particles = sinew_row_particles(r->rows, set, element);
+    const double *blocks = r->rows->blocks + set->block_at + (size_t)element * 9 * (n * (n + 1) / 2);
+    double *J = r->rows->J + (sinew_row_jacobian(r->rows, set, element, i) - r->rows->J);
+    for (size_t k = 0; k < 9 * n * n; k++) {
+        const size_t a = k / 9 / n, b = k / 9 % n, row = k / 3 % 3, column = k % 3;
+        if (particles[a] < 0 || particles[b] < 0)
+            continue;
+        const double second = a >= b ? blocks[(a * (a + 1) / 2 + b) * 9 + 3 * row + column]
+                                     : blocks[(b * (b + 1) / 2 + a) * 9 + 3 * column + row];
+        J[3 * a + row] += reach * second * o->v_kept * (double)o->v[4 * (size_t)particles[b] + column];
+    }
+}
+
+/* J += reach dJ/dx v from where the pins go, until the rows are evaluated again; uses `change`. Second derivatives are
+ * asked for constraint by constraint, because an element's add up. */
+static void expand_rows(sinew_solve *s, double reach)
+{
+    sinew_row_solve *r = s->memory;
+    int32_t most = 0;
+    for (int32_t t = 0; t < r->rows->set_count; t++)
+        most = r->rows->sets[t].constraint_count > most ? r->rows->sets[t].constraint_count : most;
+    sinew_row_evaluate(r, s->q);
+    for (int32_t i = 0; i < most; i++) {
+        for (int32_t t = 0; t < r->rows->set_count; t++)
+            for (int32_t k = 0; k < r->rows->sets[t].row_count; k++)
+                r->change[r->rows->sets[t].first_row + k] = k % r->rows->sets[t].constraint_count == i;
+        sinew_constraints_curve(r->rows, s->q, r->change);
+        for (int32_t t = 0; t < r->rows->set_count; t++)
+            for (int32_t e = 0; i < r->rows->sets[t].constraint_count && e < r->rows->sets[t].element_count; e++)
+                expand_element(r, s->objective, &r->rows->sets[t], e, i, reach);
     }
 }
 
@@ -171,6 +229,8 @@ static uint32_t kkt_iterate(sinew_solve *s)
     const sinew_saddle_fill fill = {.q = s->q, .hessian = stiff, .active = r->active};
     sinew_row_gather(s, s->q, false);
     (s->def.parameters[STEPPER] > 0 ? gather_servin_rows : gather_velocity_rows)(s);
+    if (s->def.parameters[EXPANSION] > 0)
+        expand_rows(s, (double)s->def.parameters[EXPANSION] / 2 * s->objective->h);
     if (!uses_schur(s))
         return sinew_row_step(s, &fill);
     if (!sinew_row_schur_solve(((kkt *)r->own)->schur, r->active, r->pull, r->right, r->move, r->change)) {

@@ -118,7 +118,8 @@ sinew_status sinew_world_crossings(sinew_world *world, int32_t capacity, sinew_c
     if (!SINEW_ASSERT(world && count && capacity >= 0 && (crossings || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "crossings need a world, room, and a count");
     if (!sinew_contact_is_on(world))
-        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "the world has no contact: call sinew_world_set_contact()");
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "the world has no contact; \"contact\": true in a scene, or sinew_world_set_contact()");
     sinew_contact_work *c = world->contact;
     sinew_tasks_use(&world->def.tasks);
     c->time = world->time;

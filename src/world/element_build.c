@@ -84,11 +84,11 @@ void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *reco
     rest_shape(world, &record->store, record->batch->ops->info.vertex_count, element, particles, rest);
 }
 
-/* Fixed texts are about shapes; those with numbers in them name the remedy themselves. */
-static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, bool numbers, sinew_error *error)
+/* A text without a remedy behind a semicolon is about a shape that is flat or broken: the mesh check lists those. */
+static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,
-                      numbers ? "" : "; see sinew mesh check");
+                      strchr(why, ';') ? "" : "; see sinew mesh check");
 }
 
 static void element_parameters(const sinew_energy_ops *ops, const sinew_energy_store *store, int32_t e,
@@ -135,7 +135,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     if (status != SINEW_OK)
         return status;
     const char *why = ops->prepare(&element, data);
-    return why ? refuse(ops, e, why, why == reason, error) : SINEW_OK;
+    return why ? refuse(ops, e, why, error) : SINEW_OK;
 }
 
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t e,
@@ -164,7 +164,7 @@ static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_
         .parameters = parameters, .reason = reason, .size = &record->store.size[e], .rest_known = true};
     const char *why = ops->prepare(&element, data);
     if (why)
-        return refuse(ops, e, why, why == reason, error);
+        return refuse(ops, e, why, error);
     sinew_batch_set_element(record->batch, e, data);
     return SINEW_OK;
 }

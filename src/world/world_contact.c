@@ -204,7 +204,8 @@ void sinew_contact_release(sinew_world *world)
 static sinew_status check_step(const sinew_world *world, sinew_error *error)
 {
     if (!sinew_contact_is_on(world))
-        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "the world has no contact: call sinew_world_set_contact()");
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "the world has no contact; \"contact\": true in a scene, or sinew_world_set_contact()");
     if (world->contact->report.epochs == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "no step has been made with contact yet");
     return SINEW_OK;

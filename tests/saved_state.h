@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * saved_state.h: the state of a world as bytes of the test's own.
+ */
+#ifndef SINEW_SAVED_STATE_H
+#define SINEW_SAVED_STATE_H
+
+#include "make_world.h"
+
+typedef struct saved {
+    char *bytes; /* [size], to be freed */
+    size_t size;
+} saved;
+
+static inline saved save(const sinew_world *world)
+{
+    saved s = {.size = sinew_world_state_size(world)};
+    s.bytes = make_array(s.size, 1);
+    assert_int_equal(sinew_world_state_save(world, s.bytes, s.size), SINEW_OK);
+    return s;
+}
+
+#endif

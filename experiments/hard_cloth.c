@@ -85,7 +85,10 @@ static bool fill_world(sinew_world *world, const hard_cloth *c, sinew_pin *pins,
     if (good)
         *pins = sinew_world_add_pins(world, &held, error);
     free(edges);
-    return good && pins->index >= 0;
+    const int32_t count = c->n * c->n;
+    return good && pins->index >= 0 &&
+           (!c->from || (sinew_world_set_positions(world, 0, count, c->from->q) == SINEW_OK &&
+                         sinew_world_set_velocities(world, 0, count, c->from->v) == SINEW_OK));
 }
 
 static sinew_world *make_cloth(const hard_cloth *c, sinew_pin *pins, sinew_error *error)
@@ -133,11 +136,11 @@ static bool take_steps(hard_cloth *c, sinew_world *world, sinew_pin pins, const 
     clock_t ticks = 0;
     for (int32_t k = 0; k < c->steps; k++) {
         sinew_step_result result;
-        if (!move_corners(world, c, pins, k, error))
+        if (!move_corners(world, c, pins, c->from ? c->from->steps + k : k, error))
             return false;
         const clock_t before = clock();
         const uint32_t bits = sinew_world_step(world, &result);
-        ticks += k > 0 ? clock() - before : 0; /* the first sets up */
+        ticks += k > 0 || c->steps == 1 ? clock() - before : 0;
         c->taken++;
         c->bits |= bits;
         c->unsolved += (bits & ~usual) != 0;
@@ -148,7 +151,8 @@ static bool take_steps(hard_cloth *c, sinew_world *world, sinew_pin pins, const 
         if (bits & SINEW_STEP_NOT_FINITE)
             break;
     }
-    c->seconds = c->taken > 1 ? (double)ticks / CLOCKS_PER_SEC / (c->taken - 1) : 0;
+    sinew_world_get_velocities(world, 0, c->n * c->n, c->v);
+    c->seconds = (double)ticks / CLOCKS_PER_SEC / (c->taken > 1 ? c->taken - 1 : 1);
     return true;
 }
 
@@ -158,8 +162,9 @@ bool hard_cloth_run(hard_cloth *c, sinew_error *error)
     const size_t n = (size_t)c->n;
     int32_t *edges = malloc(4 * n * n * sizeof *edges);
     c->q = malloc(3 * n * n * sizeof *c->q);
+    c->v = malloc(3 * n * n * sizeof *c->v);
     c->stretch = calloc((size_t)c->steps, sizeof *c->stretch);
-    sinew_world *world = edges && c->q && c->stretch ? make_cloth(c, &pins, error) : NULL;
+    sinew_world *world = edges && c->q && c->v && c->stretch ? make_cloth(c, &pins, error) : NULL;
     const bool good = world && take_steps(c, world, pins, edges, list_threads(c->n, edges), error);
     sinew_world_destroy(world);
     free(edges);
@@ -169,7 +174,8 @@ bool hard_cloth_run(hard_cloth *c, sinew_error *error)
 void hard_cloth_release(hard_cloth *c)
 {
     free(c->q);
+    free(c->v);
     free(c->stretch);
-    c->q = NULL;
+    c->q = c->v = NULL;
     c->stretch = NULL;
 }

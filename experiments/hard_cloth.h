@@ -18,11 +18,12 @@ typedef struct hard_cloth {
     int32_t n, steps;
     double nearer; /* m by which the corners come together within the first second */
     sinew_solver_def solver;
+    const struct hard_cloth *from; /* goes on where that one ended; NULL: flat and at rest */
     /* ---- results ---- */
     double *stretch;         /* [steps] largest |l / L - 1| of warp and weft at the end of each, malloc'ed */
-    sinew_real *q;           /* [3 n n] at the end, malloc'ed */
+    sinew_real *q, *v;       /* [3 n n] at the end, malloc'ed */
     double most;             /* largest of stretch */
-    double seconds;          /* of processor time, a step */
+    double seconds;          /* of processor time, a step; the first, which sets up, counts if it is the only one */
     double iterations;       /* a step */
     int32_t taken, unsolved; /* steps; of them with bits other than not_converged */
     uint32_t bits;           /* of all */

@@ -94,7 +94,7 @@ static motion caught_on_a_line(void)
     return m;
 }
 
-/* A tight solver; rods are hard, or springs that become compliant rows. */
+/* A tight solver; rods are hard, or springs that become compliant rows; sap as published, in the metric of masses. */
 static bool way_solver(const way *w, bool hard, sinew_solver_def *def, sinew_error *error)
 {
     *def = sinew_default_solver_def(w->kind);
@@ -103,6 +103,8 @@ static bool way_solver(const way *w, bool hard, sinew_solver_def *def, sinew_err
     def->iterations = w->sweeps > 0 ? w->sweeps : 200;
     if (w->sweeps > 0)
         return sinew_solver_def_set_word(def, "order", "mesh", error) == SINEW_OK;
+    if (w->kind == SINEW_SOLVER_SAP && sinew_solver_def_set_word(def, "geometric", "off", error) != SINEW_OK)
+        return false;
     return w->kind == SINEW_SOLVER_NEWTON ||
            sinew_solver_def_set_word(def, "rows", hard ? "hard" : "all", error) == SINEW_OK;
 }

@@ -18,6 +18,7 @@
  * M = t^T t less what the set's own curvature adds, dP/dF = R (1 - t M^-1 t^T) R^T. M has tr(S) 1 - S, S = F' H, for
  * rotations, E_i : E_j for weights, and ax(E_i H - D E_i), D = F' - H, between the two.
  */
+#include "energy/example_shapes.h"
 #include "energy/tet_set.h"
 
 enum {
@@ -38,12 +39,6 @@ enum {
 }; /* parameters */
 
 #define TURNS_MOST 200
-
-#ifdef SINEW_SINGLE
-#define SAME_SHAPE 1e-6 /* square of a strain that is no other shape */
-#else
-#define SAME_SHAPE 1e-12
-#endif
 
 #define WEIGHT_PARAMETER(text, which)                                                                                  \
     {                                                                                                                  \
@@ -74,31 +69,6 @@ static const sinew_parameter parameters[] = {
 
 static const int symmetric_at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
-/* E : F of two symmetric matrices of six numbers */
-static double symmetric_dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
-}
-
-/* Leaves out examples that are combinations of those before them, or the rest shape itself: their weights would be
- * anything. */
-static void drop_dependent(double E[EXAMPLES][6])
-{
-    double left[EXAMPLES][6];
-    memcpy(left, E, sizeof left);
-    for (int i = 0; i < EXAMPLES; i++) {
-        for (int j = 0; j < i; j++) {
-            const double size = symmetric_dot(left[j], left[j]), along = symmetric_dot(left[i], left[j]);
-            for (int k = 0; size > 0 && k < 6; k++)
-                left[i][k] -= along / size * left[j][k];
-        }
-        if (symmetric_dot(left[i], left[i]) > SAME_SHAPE)
-            continue;
-        memset(left[i], 0, sizeof left[i]);
-        memset(E[i], 0, sizeof E[i]);
-    }
-}
-
 /* out = Q^T E Q, axis[i] the i-th column of Q */
 static void turn_symmetric(const double E[6], double axis[3][3], double out[6])
 {
@@ -118,7 +88,7 @@ static const char *examples_prepare(const sinew_element *element, sinew_real *da
         return refusal;
     for (int i = 0; element->examples && i < 6 * EXAMPLES; i++)
         E[i / 6][i % 6] = (double)element->examples[i];
-    drop_dependent(E);
+    example_drop_dependent(E);
     for (int i = 0; i < 9; i++)
         axis[i % 3][i / 3] = Q[i];
     sinew_real *material = data + TET_MATERIAL;

@@ -18,8 +18,9 @@ typedef struct chunk_room {
     size_t x, C, jacobian, compliance, one_sided, lambda, other, blocks, step, base, total;
 } chunk_room;
 
-static chunk_room room_of(const sinew_row_set *set, const sinew_chunk *chunk, bool curved)
+static chunk_room room_of(const sinew_row_set *set, const sinew_chunk *chunk)
 {
+    const bool curved = set->curved;
     const size_t lanes = (size_t)chunk->group_count * (size_t)set->batch->width;
     const size_t n = (size_t)set->vertex_count, m = (size_t)set->constraint_count;
     const size_t sizes[] = {4 * lanes * n,
@@ -38,13 +39,19 @@ static chunk_room room_of(const sinew_row_set *set, const sinew_chunk *chunk, bo
     return (chunk_room){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], at[9], at[10]};
 }
 
-static bool is_row_batch(const sinew_objective *o, int32_t t, sinew_rows_chosen *chosen, const void *context)
+/* Batches that are rows, and those of them that have second derivatives. */
+typedef struct row_choice {
+    sinew_rows_chosen *chosen, *curved;
+    const void *context;
+} row_choice;
+
+static bool is_row_batch(const sinew_objective *o, int32_t t, const row_choice *choice)
 {
     const sinew_batch *batch = o->tasks[t].batch;
-    return batch->ops->jacobian && !batch->ops->contact && chosen(context, batch);
+    return batch->ops->jacobian && !batch->ops->contact && choice->chosen(choice->context, batch);
 }
 
-static sinew_row_set set_of(const sinew_constraints *c, const sinew_batch *batch)
+static sinew_row_set set_of(const sinew_constraints *c, const sinew_batch *batch, const row_choice *choice)
 {
     return (sinew_row_set){.batch = batch,
                            .vertex_count = batch->ops->info.vertex_count,
@@ -55,7 +62,8 @@ static sinew_row_set set_of(const sinew_constraints *c, const sinew_batch *batch
                            .row_count = batch->ops->constraint_count *
                                         (batch->ops->whole_row ? (batch->element_count > 0) : batch->element_count),
                            .hard = batch->hard,
-                           .whole = batch->ops->whole_row};
+                           .whole = batch->ops->whole_row,
+                           .curved = choice->curved && choice->curved(choice->context, batch)};
 }
 
 /* Where the numbers of each set begin; `total` is where the next set's would. */
@@ -70,20 +78,19 @@ static void place_set(sinew_row_set *set, sinew_row_set *total)
     total->particle_at += e * n;
     total->jacobian_at += e * m * n * 3;
     total->compliance_at += e * m * m;
-    total->block_at += e * 9 * (n * (n + 1) / 2);
+    total->block_at += set->curved ? e * 9 * (n * (n + 1) / 2) : 0;
     total->value_at += e * m;
 }
 
 /* Counts sets and chunks of the objective's tasks; writes them where there is room already. */
-static void list_sets(sinew_constraints *c, const sinew_objective *o, sinew_rows_chosen *chosen, const void *context,
-                      sinew_row_set *total)
+static void list_sets(sinew_constraints *c, const sinew_objective *o, const row_choice *choice, sinew_row_set *total)
 {
     c->set_count = c->chunk_count = c->row_count = c->element_count = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
-        if (!is_row_batch(o, t, chosen, context))
+        if (!is_row_batch(o, t, choice))
             continue;
         if (sinew_task_begins(o, t)) {
-            sinew_row_set set = set_of(c, o->tasks[t].batch);
+            sinew_row_set set = set_of(c, o->tasks[t].batch, choice);
             place_set(&set, total);
             c->row_count += set.row_count;
             c->element_count += set.element_count;
@@ -111,13 +118,13 @@ static void list_particles(const sinew_constraints *c, const sinew_objective *o)
     }
 }
 
-static bool allocate_numbers(sinew_constraints *c, const sinew_row_set *total, bool curved)
+static bool allocate_numbers(sinew_constraints *c, const sinew_row_set *total)
 {
     const sinew_allocator *a = &c->allocator;
     size_t vertices = 0;
     for (int32_t k = 0; k < c->chunk_count; k++) {
         const sinew_row_set *set = &c->sets[c->chunks[k].set];
-        const size_t size = room_of(set, c->chunks[k].chunk, curved).total;
+        const size_t size = room_of(set, c->chunks[k].chunk).total;
         const size_t count =
             (size_t)c->chunks[k].chunk->group_count * (size_t)set->batch->width * (size_t)set->vertex_count;
         c->scratch_size = size > c->scratch_size ? size : c->scratch_size;
@@ -129,33 +136,34 @@ static bool allocate_numbers(sinew_constraints *c, const sinew_row_set *total, b
     c->one_sided = sinew_allocate_zero(a, (size_t)c->row_count, sizeof *c->one_sided);
     c->J = sinew_allocate_zero(a, total->jacobian_at, sizeof *c->J);
     c->alpha = sinew_allocate_zero(a, total->compliance_at, sizeof *c->alpha);
-    c->blocks = curved ? sinew_allocate_zero(a, total->block_at, sizeof *c->blocks) : NULL;
+    c->blocks = sinew_allocate_zero(a, total->block_at, sizeof *c->blocks);
     c->scratch = sinew_allocate(a, (size_t)c->thread_count * c->scratch_size, sizeof *c->scratch);
     c->identity = sinew_allocate(a, vertices, sizeof *c->identity);
     for (size_t i = 0; c->identity && i < vertices; i++)
         c->identity[i] = SINEW_POINT * (int32_t)i;
-    return c->particle && c->C && c->element_C && c->one_sided && c->J && c->alpha && (c->blocks || !curved) &&
-           c->scratch && c->identity;
+    return c->particle && c->C && c->element_C && c->one_sided && c->J && c->alpha && c->blocks && c->scratch &&
+           c->identity;
 }
 
 sinew_constraints *sinew_constraints_create(const sinew_objective *o, sinew_rows_chosen *chosen, const void *context,
-                                            bool curved, sinew_error *error)
+                                            sinew_rows_chosen *curved, sinew_error *error)
 {
+    const row_choice choice = {chosen, curved, context};
     sinew_constraints *c = sinew_allocate_zero(&o->allocator, 1, sizeof *c);
     sinew_row_set total = {0};
     if (c) {
         c->allocator = o->allocator;
         c->thread_count = o->thread_count;
         c->form = SINEW_FORM_SPLIT;
-        list_sets(c, o, chosen, context, &total);
+        list_sets(c, o, &choice, &total);
         c->sets = sinew_allocate(&o->allocator, (size_t)c->set_count, sizeof *c->sets);
         c->chunks = sinew_allocate(&o->allocator, (size_t)c->chunk_count, sizeof *c->chunks);
     }
     bool good = c && c->sets && c->chunks;
     if (good) {
         total = (sinew_row_set){0};
-        list_sets(c, o, chosen, context, &total);
-        good = allocate_numbers(c, &total, curved);
+        list_sets(c, o, &choice, &total);
+        good = allocate_numbers(c, &total);
     }
     if (good) {
         list_particles(c, o);
@@ -199,7 +207,7 @@ static row_work work_of(const row_pass *pass, int32_t thread, int32_t k)
     const sinew_constraints *c = pass->c;
     const sinew_row_chunk *chunk = &c->chunks[k];
     const sinew_row_set *set = &c->sets[chunk->set];
-    const chunk_room room = room_of(set, chunk->chunk, c->blocks != NULL);
+    const chunk_room room = room_of(set, chunk->chunk);
     sinew_real *scratch = c->scratch + (size_t)thread * c->scratch_size;
     const size_t W = (size_t)set->batch->width, first = (size_t)chunk->chunk->first_group;
     row_work w = {.set = set,
@@ -369,6 +377,8 @@ static void run_chunks(const void *context, int32_t thread, int32_t first, int32
 {
     const row_pass *pass = context;
     for (int32_t k = first; k < last; k++) {
+        if (pass->lambda && !pass->c->sets[pass->c->chunks[k].set].curved)
+            continue;
         const row_work w = work_of(pass, thread, k);
         if (pass->lambda) {
             load_lambda(pass, &w);

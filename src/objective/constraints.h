@@ -31,10 +31,11 @@ typedef struct sinew_row_set {
     int32_t element_count, first_element; /* over all sets */
     int32_t first_row, row_count;
     bool hard, whole;
+    bool curved;          /* has room for second derivatives */
     size_t particle_at;   /* [element_count][vertex_count] of this set in `particle` */
     size_t jacobian_at;   /* [element_count][constraint_count][vertex_count][3] in `J` */
     size_t compliance_at; /* [element_count][constraint_count][constraint_count] in `alpha` */
-    size_t block_at;      /* [element_count][n (n + 1) / 2][9] in `blocks` */
+    size_t block_at;      /* [element_count][n (n + 1) / 2][9] in `blocks`, of curved sets */
     size_t value_at;      /* [element_count][constraint_count] in `element_C` */
 } sinew_row_set;
 
@@ -54,22 +55,22 @@ typedef struct sinew_constraints {
     int8_t *one_sided; /* [row_count] 0: C = 0 is wanted; else C >= 0, and -1: C has the other sign than the energy's */
     double *element_C; /* C element by element: sums over a whole row are of these */
     double *J, *alpha;
-    double *blocks;      /* sum_i lambda_i d2C_i, NULL: never asked for */
+    double *blocks;      /* sum_i lambda_i d2C_i of curved sets */
     size_t scratch_size; /* reals of one thread's scratch */
     sinew_real *scratch; /* [thread_count][scratch_size] */
     int32_t *identity;   /* SINEW_POINT times 0, 1, 2 ..: vertices of elements that share none */
 } sinew_constraints;
 
-/* The rows of all batches that `chosen` names (of those with a Jacobian), in the order of tasks. `curved`: with room
- * for second derivatives. Allocates; NULL on failure. */
+/* The rows of all batches that `chosen` names (of those with a Jacobian), in the order of tasks. There is room for
+ * second derivatives of the batches that `curved` names; NULL: of none. Allocates; NULL on failure. */
 typedef bool sinew_rows_chosen(const void *context, const sinew_batch *batch);
 sinew_constraints *sinew_constraints_create(const sinew_objective *objective, sinew_rows_chosen *chosen,
-                                            const void *context, bool curved, sinew_error *error);
+                                            const void *context, sinew_rows_chosen *curved, sinew_error *error);
 void sinew_constraints_destroy(sinew_constraints *constraints); /* NULL is fine */
 
 /* C, J and alpha at q. */
 void sinew_constraints_evaluate(sinew_constraints *constraints, const sinew_real *q);
-/* blocks = sum_i lambda_i d2C_i at q, lambda [row_count]. */
+/* blocks = sum_i lambda_i d2C_i at q, lambda [row_count], of curved sets. */
 void sinew_constraints_curve(sinew_constraints *constraints, const sinew_real *q, const double *lambda);
 
 /* Row of constraint i of element e of a set. */

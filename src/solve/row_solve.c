@@ -22,6 +22,19 @@ static bool is_rest(const void *context, const sinew_batch *batch)
     return !is_row(context, batch);
 }
 
+static bool has_any(const void *context, const sinew_batch *batch)
+{
+    (void)context;
+    (void)batch;
+    return true;
+}
+
+static bool is_hard_edge(const void *context, const sinew_batch *batch)
+{
+    (void)context;
+    return batch->hard && batch->ops->info.vertex_count == 2;
+}
+
 static bool is_soft(const void *context, const sinew_batch *batch)
 {
     (void)context;
@@ -117,7 +130,10 @@ sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, s
     copy_step(o, &r->rest);
     copy_step(o, &r->soft);
     r->size = box_diagonal(o);
-    r->rows = sinew_constraints_create(o, is_row, &which, kind & (SINEW_SADDLE_CURVED | SINEW_ROWS_CURVED), error);
+    sinew_rows_chosen *curved = kind & (SINEW_SADDLE_CURVED | SINEW_ROWS_CURVED) ? has_any
+                                : kind & SINEW_SADDLE_TAUT                       ? is_hard_edge
+                                                                                 : NULL;
+    r->rows = sinew_constraints_create(o, is_row, &which, curved, error);
     if (r->rows)
         sinew_constraints_evaluate(r->rows, s->q); /* the rest shape: the system asks which rows are compliant */
     r->saddle = r->rows ? sinew_saddle_create(&r->rest, r->rows, kind, error) : NULL;

@@ -103,6 +103,10 @@ void sinew_row_note_redundant(sinew_row_solve *r);
 double sinew_row_tolerance(const sinew_solve *s);
 double sinew_row_force(const sinew_row_solve *r); /* N: the norm of what single rows pull with */
 
+/* Second derivatives of the rows times lambda, at q. `definite`: edges under compression leave theirs out
+ * (row_taut.c). */
+void sinew_row_curve(sinew_row_solve *r, const sinew_real *q, bool definite);
+
 /* Of solvers with one system a step. A step begins: no multipliers, nothing redundant. */
 void sinew_row_begin(sinew_solve *s);
 /* Which inequalities act: where the motion without constraints, to q_tilde, would violate them to first order. Uses

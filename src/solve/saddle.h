@@ -11,7 +11,8 @@
  * Order (saddle_order.h): hard rows follow all of their particles, so that something stands on their diagonal when they
  * are eliminated. The matrix is scaled to a diagonal of size one, particles by A, rows by J
  * diag(A)^-1 J^T + alpha, so that one number tells a pivot that is none: a hard row of which less than about 3e-6 (the
- * square root of the floor) points in a direction of its own is redundant, and is left out.
+ * square root of the floor) points in a direction of its own is redundant, and is left out. Where small pivots leave
+ * that in doubt rows get a second look (saddle_rank.h).
  *
  * Rows that are switched off (inequalities that do not act) stay in the pattern as -1 on the diagonal.
  */
@@ -25,7 +26,8 @@
 /* Parts that A may hold besides M/h^2 and the second derivatives of the energies that are no rows. */
 enum {
     SINEW_SADDLE_CURVED = 1 << 0, /* geometric stiffness too */
-    SINEW_SADDLE_MASSES = 1 << 1  /* M/h^2 alone: no matrix has `hessian` */
+    SINEW_SADDLE_MASSES = 1 << 1, /* M/h^2: no matrix has `hessian` */
+    SINEW_SADDLE_TAUT = 1 << 2    /* geometric stiffness of hard edges alone */
 };
 
 typedef struct sinew_saddle {
@@ -33,7 +35,7 @@ typedef struct sinew_saddle {
     sinew_objective *rest;         /* borrowed: inertia and the energies that are no rows */
     const sinew_constraints *rows; /* borrowed */
     sinew_assembly *assembly;      /* of rest */
-    bool curved;                   /* the pattern has room for second derivatives of rows */
+    bool curved;                   /* the pattern has room for second derivatives of some rows */
     int32_t free_count, count;     /* particles; unknowns in all */
     int32_t *particle_place;       /* [free_count] where the three unknowns of each begin */
     int32_t *row_place;            /* [row_count] */
@@ -46,9 +48,11 @@ typedef struct sinew_saddle {
     int32_t *hessian_at;                       /* [9 * blocks] where each number goes; -1: its mirror image does */
     int32_t *jacobian_at;                      /* as rows->J; -1 at pins */
     int32_t *alpha_at;                         /* as rows->alpha; -1: mirror image */
-    int32_t *block_at;                         /* as rows->blocks; NULL where not curved */
+    int32_t *block_at;                         /* as rows->blocks */
     double *scale, *floors, *right, *solution; /* [count] */
     uint8_t *is_row;                           /* [count] 1 where an unknown is a multiplier */
+    int32_t *doubtful;                         /* [SINEW_SADDLE_DOUBTS] of saddle_rank.h */
+    double *left;                              /* [SINEW_SADDLE_DOUBTS][SINEW_SADDLE_DOUBTS] of saddle_rank.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* of the last factorisation */
     double doubt;         /* pivots of hard rows up to this are none, too: round-off of small ones before them */

@@ -72,7 +72,7 @@ static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
                 keys[count] = pair_key(j, as->row[k]);
     for (int32_t t = 0; t < s->rows->set_count; t++) {
         const sinew_row_set *set = &s->rows->sets[t];
-        if (set->whole && !s->curved)
+        if (set->whole && !(s->curved && set->curved))
             continue;
         for (int32_t e = 0; e < set->element_count; e++) {
             const int32_t *particles = sinew_row_particles(s->rows, set, e);

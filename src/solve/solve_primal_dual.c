@@ -10,11 +10,18 @@
  *
  * Inequalities (lambda >= 0, C >= 0, lambda C = 0) by the semismooth choice of those that act (Hintermueller, Ito,
  * Kunisch 2003). The signs of the pivots tell whether the matrix is positive definite within the constraints; where it
- * is not, a multiple of the identity is added until it is (inertia correction). Steps are shortened until
+ * is not, edges under compression leave their negative stiffness out (row_taut.c) and energies are made definite
+ * element by element; where that is not enough, a multiple of the identity is added (inertia correction). Steps are
+ * shortened until
  *
  *     g_soft(q) + sum_i mu_i |C_i|,    mu_i >= 1.5 |lambda_i| of hard rows,
  *
  * falls; a full step is also good where it halves the conditions, so that curved constraints do not stop it (Maratos).
+ *
+ * Where steps become short although rows are open, the multipliers are far too small: edges that are nearly straight
+ * between pins hold by tension, and without its stiffness the linear model prefers zigzags. The rows are then met
+ * first, as sap meets them: moves by rows alone, whose multipliers add up (restoration of feasibility; Nocedal and
+ * Wright, 15.4). From there the method goes on, with weights of the merit afresh.
  *
  * Known limits: finds a local minimum. Rows whose C is a root of an energy have second derivatives that grow without
  * bound towards rest; `rows` = hard, the default, leaves such energies energies, whose minimum is the same.
@@ -27,6 +34,7 @@
 
 #define HALVINGS  40
 #define ARMIJO    1e-4
+#define SHORT     0.25 /* of a step: one that is shorter says that rows are to be met first */
 #define CLEAR     0.7  /* of the conditions are left after a step that needs no merit */
 #define BAD_SOLVE 1e-6 /* relative residual of a system that was not solved */
 
@@ -40,6 +48,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_
 /* Followed by the arrays that it points to. */
 typedef struct primal_dual {
     double shift;         /* that the last system needed */
+    double part;          /* of the last step that the search took */
+    bool restoring;       /* rows are being met */
     double before;        /* N: residual one iteration ago */
     double *lambda, *mu;  /* [row_count] where a search begins; weights of its merit */
     sinew_real *q, *step; /* [particle_count][4] where it begins, and dq */
@@ -74,14 +84,22 @@ static void primal_dual_release(sinew_solve *s)
     sinew_row_solve_release(s);
 }
 
+/* The search begins anew. */
+static void go_on(primal_dual *p, int32_t row_count)
+{
+    memset(p->mu, 0, (size_t)row_count * sizeof *p->mu);
+    p->part = 1;
+    p->restoring = false;
+    p->before = HUGE_VAL;
+}
+
 static void primal_dual_begin(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
     primal_dual *p = r->own;
     sinew_row_begin(s);
-    memset(p->mu, 0, (size_t)r->rows->row_count * sizeof *p->mu);
     p->shift = 0;
-    p->before = HUGE_VAL;
+    go_on(p, r->rows->row_count);
     sinew_solve_start(s, 1);
 }
 
@@ -121,30 +139,81 @@ static bool is_solved(sinew_solve *s, double scale)
 
 /* ---- Direction ------------------------------------------------------------------------------- */
 
-/* dq and dlambda, with as much of the identity as makes the matrix definite within the constraints. */
-static bool find_direction(sinew_solve *s)
+static void assemble(sinew_solve *s, bool definite)
+{
+    sinew_row_solve *r = s->memory;
+    sinew_row_curve(r, s->q, definite);
+    sinew_saddle_assemble(
+        r->saddle,
+        &(sinew_saddle_fill){
+            .q = s->q, .hessian = true, .project = definite, .curvature = r->saddle->curved, .active = r->active});
+}
+
+/* dq and dlambda of pull and right. Where the matrix is not definite within the constraints it is made so, and then
+ * gets as much of the identity as that still takes. */
+static bool solve_system(sinew_solve *s, bool definite)
 {
     sinew_row_solve *r = s->memory;
     primal_dual *p = r->own;
-    const bool curved = r->rows->row_count > 0;
-    const sinew_saddle_fill fill = {.q = s->q, .hessian = true, .curvature = curved, .active = r->active};
-    if (curved)
-        sinew_constraints_curve(r->rows, s->q, r->lambda);
-    sinew_row_gather(s, s->q, true);
-    sinew_row_gather_rows(r);
-    sinew_saddle_assemble(r->saddle, &fill);
     const double again = p->shift > 4 * SINEW_SHIFT_MIN ? p->shift / 4 : SINEW_SHIFT_MIN;
-    for (double shift = 0; shift<SINEW_SHIFT_MAX; shift = shift> 0 ? 8 * shift : again) {
-        if (!sinew_saddle_factorise(r->saddle, shift))
-            continue;
-        s->linear_iterations++;
-        if (!(sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change) <= BAD_SOLVE))
-            continue;
-        p->shift = shift;
-        sinew_row_note_redundant(r);
-        return true;
+    assemble(s, definite);
+    for (double shift = 0; shift < SINEW_SHIFT_MAX;) {
+        if (sinew_saddle_factorise(r->saddle, shift)) {
+            s->linear_iterations++;
+            if (sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change) <= BAD_SOLVE) {
+                p->shift = shift;
+                sinew_row_note_redundant(r);
+                return true;
+            }
+        }
+        if (definite)
+            shift = shift > 0 ? 8 * shift : again;
+        else
+            assemble(s, definite = true);
     }
     return false;
+}
+
+static bool find_direction(sinew_solve *s)
+{
+    sinew_row_gather(s, s->q, true);
+    sinew_row_gather_rows(s->memory);
+    return solve_system(s, false);
+}
+
+/* dq as points; returns how much of it energies that have no value everywhere allow. */
+static double find_step(sinew_solve *s)
+{
+    primal_dual *p = ((sinew_row_solve *)s->memory)->own;
+    memset(p->step, 0, 4 * (size_t)s->objective->particle_count * sizeof *p->step);
+    sinew_row_move(s, 1, p->step);
+    const double limit = sinew_objective_step_limit(s->judged, s->q, p->step, 1);
+    return limit < 1 ? 0.99 * limit : 1;
+}
+
+/* ---- Rows alone ------------------------------------------------------------------------------ */
+
+/* Whether rows are to be met first. */
+static bool is_to_restore(const sinew_solve *s)
+{
+    const sinew_row_solve *r = s->memory;
+    const primal_dual *p = r->own;
+    return (p->restoring || p->part < SHORT) && sinew_row_open(r, false) > sinew_row_tolerance(s);
+}
+
+/* One move by rows alone; what it pulls with adds to the multipliers. */
+static bool restore(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    ((primal_dual *)r->own)->restoring = true;
+    memset(r->pull, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->pull);
+    sinew_row_gather_rows(r);
+    if (!solve_system(s, true))
+        return false;
+    sinew_row_move(s, find_step(s), s->q);
+    for (int32_t row = 0; row < r->rows->row_count; row++)
+        r->lambda[row] += r->change[row];
+    return true;
 }
 
 /* ---- Merit ----------------------------------------------------------------------------------- */
@@ -165,15 +234,13 @@ static double weighted_violation(const sinew_row_solve *r)
     return sum;
 }
 
-/* Weights that the multipliers at hand ask for, and how fast the merit then falls along the step: grad g_soft . dq less
+/* Weights that the multipliers at hand ask for, and how fast the merit then falls along p->step: grad g_soft . dq less
  * the violation, which a full step takes away to first order. */
 static double find_slope(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
     primal_dual *p = r->own;
     double pulled = 0;
-    memset(p->step, 0, 4 * (size_t)s->objective->particle_count * sizeof *p->step);
-    sinew_row_move(s, 1, p->step);
     sinew_constraints_product(r->rows, p->step, r->right);
     for (int32_t t = 0; t < r->rows->set_count; t++) {
         const sinew_row_set *set = &r->rows->sets[t];
@@ -211,14 +278,13 @@ static bool search(sinew_solve *s, double scale)
 {
     sinew_row_solve *r = s->memory;
     primal_dual *p = r->own;
+    double part = find_step(s);
     const double left = conditions_left(s, scale), slope = find_slope(s);
     memcpy(p->q, s->q, 4 * (size_t)s->objective->particle_count * sizeof *p->q);
     memcpy(p->lambda, r->lambda, (size_t)r->rows->row_count * sizeof *p->lambda);
     const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
-    const double limit = sinew_objective_step_limit(s->judged, p->q, p->step, 1);
-    double part = limit < 1 ? 0.99 * limit : 1;
     for (int k = 0; k < HALVINGS; k++, part /= 2) {
-        place_trial(s, part);
+        place_trial(s, p->part = part);
         const double now = merit_at(s);
         if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * part * slope + noise)
             return true;
@@ -235,17 +301,22 @@ static bool search(sinew_solve *s, double scale)
 static uint32_t primal_dual_iterate(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
+    primal_dual *p = r->own;
     evaluate(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double scale = force_scale(s);
     if (is_solved(s, scale)) {
-        if (((primal_dual *)r->own)->shift > 0)
+        if (p->shift > 0)
             s->notes |= SINEW_STEP_INDEFINITE;
         s->done = true;
         return 0;
     }
-    ((primal_dual *)r->own)->before = s->residual;
+    if (is_to_restore(s))
+        return restore(s) ? 0 : SINEW_STEP_STALLED;
+    if (p->restoring)
+        go_on(p, r->rows->row_count);
+    p->before = s->residual;
     if (!find_direction(s))
         return SINEW_STEP_STALLED | SINEW_STEP_INDEFINITE;
     return search(s, scale) ? 0 : SINEW_STEP_STALLED;

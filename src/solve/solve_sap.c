@@ -11,10 +11,14 @@
  * the increment: with the total every iteration would be a time step of its own. A Gauss-Seidel sweep over this system,
  * each row linearised anew, is one iteration of PBD, with compliance of XPBD: this is XPBD solved globally.
  *
+ * The metric has the geometric stiffness of hard edges under tension too (row_taut.c), of the multipliers so far, where
+ * it counts: after the first iteration, which is that of the masses alone. Without it (`geometric` = off: the published
+ * method) a fine cloth that is held by two corners is not met: the edges between them are nearly straight.
+ *
  * Known limits: rows are met, but forces J^T lambda have the directions of the iterates that they were found at, so
- * that grad g - J^T lambda is left over: what geometric stiffness would take into account. The result differs from
- * primal-dual's at first order in the curvature of C; a step with curved hard rows says not_converged. The projection
- * comes after the other energies and not with them: it is a filter.
+ * that grad g - J^T lambda is left over; geometric stiffness turns them along, to first order, but what is left is not
+ * corrected. The result differs from primal-dual's at first order in the curvature of C; a step with curved hard rows
+ * says not_converged. The projection comes after the other energies and not with them: it is a filter.
  */
 #include <math.h>
 #include <string.h>
@@ -23,13 +27,29 @@
 
 enum {
     ROWS,
+    GEOMETRIC,
     PARAMETER_COUNT
 };
 
-static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER};
+enum {
+    GEOMETRIC_ON,
+    GEOMETRIC_OFF
+};
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {
+    [ROWS] = SINEW_ROWS_PARAMETER,
+    [GEOMETRIC] = {.name = "geometric",
+                   .unit = "",
+                   .choices = "on|off",
+                   .maximum = 1,
+                   .preset = GEOMETRIC_ON,
+                   .meaning = "geometric stiffness of hard edges under tension in the metric; off: masses alone, as "
+                              "published"},
+};
 
 typedef struct sap {
     double force;               /* N: natural size of forces in this step */
+    bool taut;                  /* there are multipliers, and rows whose stiffness counts */
     sinew_constraints *no_rows; /* of the system of the energies that are no rows; NULL: there are none */
     sinew_saddle *rest;
 } sap;
@@ -44,13 +64,13 @@ static bool is_no_row(const void *context, const sinew_batch *batch)
 /* The projection's matrix has the masses alone: what the other energies need is a system of its own. */
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
-    const sinew_status status =
-        sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], SINEW_SADDLE_MASSES, sizeof(sap), error);
+    const uint32_t kind = SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == GEOMETRIC_ON ? SINEW_SADDLE_TAUT : 0);
+    const sinew_status status = sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, sizeof(sap), error);
     sinew_row_solve *r = s->memory;
     if (status != SINEW_OK || r->rest.task_count == 0)
         return status;
     sap *p = r->own;
-    p->no_rows = sinew_constraints_create(s->objective, is_no_row, NULL, false, error);
+    p->no_rows = sinew_constraints_create(s->objective, is_no_row, NULL, NULL, error);
     p->rest = p->no_rows ? sinew_saddle_create(&r->rest, p->no_rows, 0, error) : NULL;
     return p->rest ? SINEW_OK : error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
 }
@@ -103,6 +123,7 @@ static void sap_begin(sinew_solve *s)
     for (int32_t k = 0; k < 3 * r->saddle->free_count; k++)
         sum += r->pull[k] * r->pull[k];
     ((sap *)r->own)->force = sqrt(sum);
+    ((sap *)r->own)->taut = false;
     if (r->rest.task_count > 0)
         step_rest(s);
     else
@@ -111,19 +132,34 @@ static void sap_begin(sinew_solve *s)
     look(s);
 }
 
+/* Factors of the projection; with the masses alone where rigid bodies make their stiffness indefinite. */
+static bool factorise(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    sinew_saddle_fill fill = {.q = s->q, .curvature = ((sap *)r->own)->taut, .active = r->active};
+    if (fill.curvature) {
+        sinew_row_curve(r, s->q, true);
+        sinew_saddle_assemble(r->saddle, &fill);
+        if (sinew_saddle_factorise(r->saddle, 0))
+            return true;
+    }
+    fill.curvature = false;
+    sinew_saddle_assemble(r->saddle, &fill);
+    return sinew_saddle_factorise(r->saddle, 0);
+}
+
 static uint32_t sap_iterate(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
-    const sinew_saddle_fill fill = {.q = s->q, .active = r->active};
     sinew_row_gather_rows(r);
-    sinew_saddle_assemble(r->saddle, &fill);
-    if (!sinew_saddle_factorise(r->saddle, 0))
+    if (!factorise(s))
         return SINEW_STEP_STALLED;
     sinew_row_note_redundant(r);
     sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change);
     sinew_row_move(s, 1, s->q);
     for (int32_t row = 0; row < r->rows->row_count; row++)
         r->lambda[row] += r->change[row];
+    ((sap *)r->own)->taut = r->saddle->curved;
     s->linear_iterations++;
     s->gradient_known = false;
     look(s);

@@ -70,41 +70,6 @@ static bool is_slack(const sinew_row_solve *r)
     return true;
 }
 
-/* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer where some are pinned. */
-static bool is_rigid(const sinew_constraints *c, const sinew_row_set *set)
-{
-    const int32_t *particles = sinew_row_particles(c, set, 0);
-    int32_t known[4], count = 0;
-    if (set->element_count != 6)
-        return false;
-    for (int32_t i = 0; i < 12; i++) {
-        int32_t k = 0;
-        while (k < count && known[k] != particles[i])
-            k++;
-        if (k == 4)
-            return false;
-        if (k == count)
-            known[count++] = particles[i];
-    }
-    return true;
-}
-
-/* Under compression the stiffness of an edge is negative across it: it is left out. Edges of a rigid body keep theirs,
- * as those that push are balanced by those that pull: half of them alone would resist its turning. */
-static void leave_out_compression(const sinew_constraints *c)
-{
-    for (int32_t t = 0; t < c->set_count; t++) {
-        const sinew_row_set *set = &c->sets[t];
-        if (set->vertex_count != 2 || is_rigid(c, set))
-            continue;
-        for (int32_t e = 0; e < set->element_count; e++) {
-            double *block = c->blocks + set->block_at + 27 * (size_t)e; /* 00, 10, 11 */
-            if (block[0] + block[4] + block[8] > 0)
-                memset(block, 0, 27 * sizeof *block);
-        }
-    }
-}
-
 /* One system from s->q, with the geometric stiffness of the multipliers that are there where `curved`. */
 static uint32_t take_system(sinew_solve *s, bool curved)
 {
@@ -112,9 +77,7 @@ static uint32_t take_system(sinew_solve *s, bool curved)
     const sinew_saddle_fill fill = {
         .q = s->q, .hessian = true, .project = true, .curvature = curved, .active = r->active};
     if (curved)
-        sinew_constraints_curve(r->rows, s->q, r->lambda);
-    if (curved && s->def.parameters[GEOMETRIC] == GEOMETRIC_ON)
-        leave_out_compression(r->rows);
+        sinew_row_curve(r, s->q, s->def.parameters[GEOMETRIC] == GEOMETRIC_ON);
     memset(r->lambda, 0, (size_t)r->rows->row_count * sizeof *r->lambda);
     sinew_row_gather(s, s->q, false);
     sinew_row_evaluate(r, s->q);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * example_shapes.h: the stretches of example shapes, E = S - 1 as 00 11 22 01 02 12, for those who blend them: the
+ * energy of each element (energy_examples.c) and the fit of one blend to a body (element_examples.c).
+ */
+#ifndef SINEW_EXAMPLE_SHAPES_H
+#define SINEW_EXAMPLE_SHAPES_H
+
+#include <string.h>
+
+#include "energy/energy.h"
+
+#ifdef SINEW_SINGLE
+#define EXAMPLE_SAME 1e-6 /* square of a strain that is no other shape */
+#else
+#define EXAMPLE_SAME 1e-12
+#endif
+
+/* E : F of two symmetric matrices of six numbers */
+static inline double example_dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+}
+
+/* Leaves out examples that are combinations of those before them, or the rest shape itself: their weights would be
+ * anything. */
+static inline void example_drop_dependent(double E[SINEW_EXAMPLE_MAX][6])
+{
+    double left[SINEW_EXAMPLE_MAX][6];
+    memcpy(left, E, sizeof left);
+    for (int i = 0; i < SINEW_EXAMPLE_MAX; i++) {
+        for (int j = 0; j < i; j++) {
+            const double size = example_dot(left[j], left[j]), along = example_dot(left[i], left[j]);
+            for (int k = 0; size > 0 && k < 6; k++)
+                left[i][k] -= along / size * left[j][k];
+        }
+        if (example_dot(left[i], left[i]) > EXAMPLE_SAME)
+            continue;
+        memset(left[i], 0, sizeof left[i]);
+        memset(E[i], 0, sizeof E[i]);
+    }
+}
+
+#endif

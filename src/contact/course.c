@@ -14,7 +14,8 @@ typedef struct course_ball {
     double radius;
 } course_ball;
 
-static course_ball ball_of(const sinew_guard *g, const sinew_features *f, int32_t v)
+static inline __attribute__((always_inline)) course_ball ball_of(const sinew_guard *g, const sinew_features *f,
+                                                                 int32_t v)
 {
     const sinew_course *course = &g->courses[f->object[v]];
     course_ball ball = {.radius = (double)g->ways[4 * (size_t)v + 3]};
@@ -91,7 +92,7 @@ void sinew_course_begin(sinew_guard *g, const sinew_features *f)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
         const double at = f->objects[o].kinematic ? 1 : 0;
-        g->courses[o] = (sinew_course){at, at, 1};
+        g->courses[o] = (sinew_course){at, at, 1, false};
     }
 }
 
@@ -107,6 +108,17 @@ static double best_lambda(const sinew_guard *g, const sinew_touch_object *object
             under += d * d;
         }
     return under > 0 && over > 0 ? fmin(1, over / under) : 0;
+}
+
+/* Whether every vertex of the object may have all it asks for. */
+static bool is_free(const sinew_guard *g, const sinew_features *f, const sinew_touch_object *object)
+{
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        const course_ball ball = ball_of(g, f, v);
+        if (!(square_at(&ball, 1, 1) <= ball.radius * ball.radius))
+            return false;
+    }
+    return true;
 }
 
 /* The largest sigma that every vertex of the object can follow. */
@@ -136,18 +148,20 @@ void sinew_course_choose(sinew_guard *g, const sinew_features *f)
         const sinew_touch_object *object = &f->objects[o];
         sinew_course *course = &g->courses[o];
         course->part = 1;
-        if (object->kinematic)
-            continue;
-        course->to = best_lambda(g, object);
-        if (course->to != course->at)
+        course->to = object->kinematic ? course->at : best_lambda(g, object);
+        course->free = is_free(g, f, object);
+        if (!course->free && course->to != course->at)
             course->part = largest_part(g, f, object);
     }
 }
 
 double sinew_course_tau(const sinew_guard *g, const sinew_features *f, int32_t v, double most)
 {
+    const sinew_course *course = &g->courses[f->object[v]];
+    if (course->free && course->part == 1 && most == 1)
+        return 1;
     const course_ball ball = ball_of(g, f, v);
-    return tau_of(&ball, g->courses[f->object[v]].part, most);
+    return tau_of(&ball, course->part, most);
 }
 
 double sinew_course_way(const sinew_guard *g, const sinew_features *f, int32_t v)

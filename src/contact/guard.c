@@ -181,8 +181,10 @@ static bool stays_apart(const sinew_guard *g, const sinew_guard_pair *p)
 static void list_near(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
-    sinew_over_particles(threads, g->vertex_count, way_range, &pass);
     g->near_count = 0;
+    if (g->pair_count == 0)
+        return;
+    sinew_over_particles(threads, g->vertex_count, way_range, &pass);
     for (int64_t k = 0; k < g->pair_count; k++)
         if (!stays_apart(g, &g->pairs[k]))
             g->near[g->near_count++] = (int32_t)k;

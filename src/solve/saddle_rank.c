@@ -25,11 +25,12 @@ typedef struct effort {
     int32_t rows;     /* that are left out, at most */
 } effort;
 
-static const effort efforts[] = {{4096, 1e-6, SINEW_SADDLE_DOUBTS}, {INT32_MAX, 1e-8, 8}};
+static const effort efforts[] = {
+    {256, 1e-4, SINEW_SADDLE_DOUBTS}, {4096, 1e-6, SINEW_SADDLE_DOUBTS}, {INT32_MAX, 1e-8, 8}};
 
 static const effort *effort_of(const sinew_saddle *s)
 {
-    return &efforts[s->count > efforts[0].unknowns];
+    return &efforts[(s->count > efforts[0].unknowns) + (s->count > efforts[1].unknowns)];
 }
 
 /* Hard rows with pivots between round-off and `most`. */

@@ -297,6 +297,7 @@ static void bad_numbers_are_told(void **unused)
     assert_false(sinew_ldl_factorise(ldl, values, none, &pivots)); /* 1 - 2^2 / 4 */
     assert_true(sinew_ldl_factorise(ldl, values, floors, &pivots));
     assert_true(pivots.positive == 1 && pivots.dropped == 1 && sinew_ldl_dropped(ldl, 1));
+    assert_true(sinew_ldl_pivot(ldl, 0) == 4 && sinew_ldl_pivot(ldl, 1) == 0);
     assert_true(sinew_ldl_solve(ldl, b, x, 2) == 0 && x[0] == 0.25 && x[1] == 0);
     values[1] = NAN;
     assert_false(sinew_ldl_factorise(ldl, values, floors, &pivots));

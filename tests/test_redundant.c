@@ -20,13 +20,15 @@ enum {
 };
 
 #ifdef SINEW_SINGLE
-#define RANK  1e-4 /* of a row, where none of its own is left */
+#define RANK  1e-6 /* of a row, where none of its own is left */
+#define NEAR  1e-2 /* of a row: it may be named with less of its own than this, and must not be with more */
 #define MET   2e-3
 #define SAME  2e-4
 #define WRONG 1e-3 /* of a rod's length */
 #define ROUGH 4    /* times what is let pass in double precision */
 #else
 #define RANK  1e-9
+#define NEAR  3e-5
 #define MET   1e-8
 #define SAME  1e-8
 #define WRONG 1e-5
@@ -48,8 +50,8 @@ static double part_along(const double *a, const double *b, int columns)
     return sum;
 }
 
-/* Rank of the rows that `kept` names (NULL: all), each taken with length one. */
-static int rank_of(const dense *d, const uint8_t *kept, int columns)
+/* Rank of the rows that `kept` names (NULL: all), each taken with length one; what is shorter than `none` is none. */
+static int rank_above(double none, const dense *d, const uint8_t *kept, int columns)
 {
     static double left[ROWS_MOST][COLUMNS + 1];
     int count = 0, rank = 0;
@@ -63,7 +65,7 @@ static int rank_of(const dense *d, const uint8_t *kept, int columns)
     }
     for (bool used[ROWS_MOST] = {false}; rank < count; rank++) {
         int best = -1;
-        double most = RANK;
+        double most = none;
         for (int i = 0; i < count; i++) {
             const double length = used[i] ? 0 : sqrt(part_along(left[i], left[i], columns));
             best = length > most ? i : best;
@@ -80,6 +82,11 @@ static int rank_of(const dense *d, const uint8_t *kept, int columns)
             }
     }
     return rank;
+}
+
+static int rank_of(const dense *d, const uint8_t *kept, int columns)
+{
+    return rank_above(RANK, d, kept, columns);
 }
 
 /* ---- Words --------------------------------------------------------------------------------------- */
@@ -303,9 +310,10 @@ static const sinew_solver_kind systems[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMA
 /* What was seen of all frames. */
 typedef struct tally {
     int frames, redundant;
-    int missed; /* redundant rods that were not named: their pivots were round-off of a small one before them */
-    int beyond; /* rods that were named and have a little of their own: less than the round-off at hand */
-    int astray; /* steps that ended elsewhere and say so: unsolved, or with a vertex turned to its other side */
+    int missed; /* redundant rods that were not named */
+    int beyond; /* rods that were named and have more than NEAR of their own */
+    int near;   /* frames in which some rod has less than NEAR of its own, and more than RANK: it may be named or not */
+    int astray; /* steps that ended elsewhere and say so: unsolved, or with a vertex turned over; idle ones too */
 } tally;
 
 /* As many are named as the rank says, and the others have all of the rank. */
@@ -327,16 +335,21 @@ static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
     for (int k = 0; k < f->rods; k++)
         kept[k] = !named[k];
     seen->frames++;
-    if (bits & SINEW_STEP_CONTRADICTORY || (exact && bits & SINEW_STEP_NOT_CONVERGED)) {
+    /* A step that begins within the tolerance has no system to find anything with. */
+    const bool idle = result.linear_iterations == 0;
+    if (idle || bits & SINEW_STEP_CONTRADICTORY || (exact && bits & SINEW_STEP_NOT_CONVERGED)) {
+        assert_true(!idle || count == 0);
         seen->astray++;
         sinew_world_destroy(world);
         return;
     }
-    const int over = count - (f->rods - rank);
-    seen->missed += over < 0 ? -over : 0;
-    seen->beyond += over > 0 ? over : 0;
+    const int clear = rank_above(NEAR, &d, NULL, COLUMNS);
+    const int missed = f->rods - rank - count, beyond = count - (f->rods - clear);
+    seen->missed += missed > 0 ? missed : 0;
+    seen->beyond += beyond > 0 ? beyond : 0;
+    seen->near += clear < rank;
     seen->redundant += count;
-    if (over > ROUGH || rank_of(&d, kept, COLUMNS) < rank - (over > 0 ? over : ROUGH - 1))
+    if (beyond >= ROUGH || rank_of(&d, kept, COLUMNS) < clear - (ROUGH - 1))
         fail_msg("%s: %d rods of %d vertices have rank %d, \"%s\"", sinew_get_solver_info(kind)->name, f->rods,
                  f->vertices, rank, result.constraints);
     /* Rods that are pressed may make the matrix indefinite; the end is what counts. */
@@ -358,10 +371,12 @@ static void redundant_rods_are_counted(void **unused)
                 const frame f = braced ? draw_braced(&r, dimensions) : draw_clique(&r, dimensions);
                 check_frame(&f, systems[random_index(&r, 4)], &seen);
             }
-    print_message("%d redundant rods in %d frames, %d missed, %d beyond; %d went astray\n", seen.redundant, seen.frames,
-                  seen.missed, seen.beyond, seen.astray);
+    print_message("%d redundant rods in %d frames, %d missed, %d beyond, %d nearly; %d went astray\n", seen.redundant,
+                  seen.frames, seen.missed, seen.beyond, seen.near, seen.astray);
     assert_true(seen.redundant > seen.frames);
-    assert_true(seen.missed <= 4 * ROUGH + seen.redundant / 50 && seen.beyond <= ROUGH * (1 + seen.redundant / 1000) &&
+    /* None in double precision. */
+    assert_true(seen.missed <= (ROUGH - 1) * (2 + seen.redundant / 1000));
+    assert_true(seen.beyond <= (ROUGH - 1) * (1 + seen.redundant / 1000) && 10 * seen.near <= seen.frames &&
                 seen.astray <= ROUGH * (1 + seen.frames / 50));
 }
 
@@ -533,7 +548,9 @@ static void random_combinations_are_counted(void **unused)
         const int count = read_names(result.constraints, named), rank = rank_of(&l.d, NULL, 12);
         for (int k = 0; k < l.d.rows; k++)
             kept[k] = !named[k];
-        if (rank != l.own || count != l.d.rows - rank || rank_of(&l.d, kept, 12) != rank || bits != 0)
+        /* A step that begins within the tolerance has no system to find anything with. */
+        const int expected = result.linear_iterations == 0 ? 0 : l.d.rows - rank;
+        if (rank != l.own || count != expected || rank_of(&l.d, kept, 12) != rank || bits != 0)
             fail_msg("case %d, %s: bits %x, %d rows of rank %d, \"%s\"", c, sinew_get_solver_info(kind)->name, bits,
                      l.d.rows, rank, result.constraints);
         most = fmax(most, distance_from_exact(&l, world));
@@ -545,11 +562,12 @@ static void random_combinations_are_counted(void **unused)
 
 /* ---- Contradictions ------------------------------------------------------------------------------ */
 
-/* The set is dependent, and without any one of its rows the others are not. */
+/* The set is dependent, but for parts too small to be told from none, and without any one of its rows the others are
+ * not. */
 static void check_minimal(const dense *d, const uint8_t *marks, int count, int columns)
 {
     uint8_t some[ROWS_MOST];
-    assert_int_equal(rank_of(d, marks, columns), count - 1);
+    assert_true(rank_above(NEAR, d, marks, columns) < count);
     for (int k = 0; k < d->rows; k++) {
         memcpy(some, marks, sizeof some);
         some[k] = 0;
@@ -600,6 +618,21 @@ static void set_length(const frame *f, sinew_world *world, sinew_energy energy, 
     must(&error);
 }
 
+/* |J_i| l of a rod: its violation counts against this length (docs/constraints.md). */
+static double rod_scale(const frame *f)
+{
+    double squares = 0;
+    for (int c = 0; c < 3; c++) {
+        double low = f->q[c], high = f->q[c];
+        for (int32_t i = 1; i < f->vertices; i++) {
+            low = fmin(low, f->q[3 * i + c]);
+            high = fmax(high, f->q[3 * i + c]);
+        }
+        squares += (high - low) * (high - low);
+    }
+    return sqrt(2 * squares);
+}
+
 /* A clique of which one rod is too long, or too short: the rods that exclude it are named. Where those that are left
  * are so flat that they cannot be met within the step it says so, and proves nothing. */
 static void wrong_rods_are_found(void **unused)
@@ -623,7 +656,7 @@ static void wrong_rods_are_found(void **unused)
         const uint64_t before = sinew_world_state_hash(world);
         const uint32_t bits = sinew_world_step(world, &result);
         /* A flat clique may have another place for all of its rods. */
-        if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS)) && !(result.violation <= MET))
+        if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS)) && !(result.violation <= MET * rod_scale(&f)))
             fail_msg("case %d, %s: rod %d is %g of its length: bits %x, \"%s\"", c, sinew_get_solver_info(kind)->name,
                      wrong, factor, bits, result.constraints);
         if (bits & SINEW_STEP_CONTRADICTORY) {

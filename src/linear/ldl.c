@@ -222,6 +222,11 @@ bool sinew_ldl_dropped(const sinew_ldl *l, int32_t k)
     return l->factor.sign[l->place[k]] == 0;
 }
 
+double sinew_ldl_pivot(const sinew_ldl *l, int32_t k)
+{
+    return l->factor.pivot[l->place[k]];
+}
+
 /* x += A^-1 residual by the factors. */
 static void add_solution(const sinew_ldl *l, double *x)
 {

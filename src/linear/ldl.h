@@ -41,6 +41,8 @@ void sinew_ldl_destroy(sinew_ldl *ldl); /* NULL is fine */
 bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_pivots *inertia);
 /* Whether unknown k was left out. */
 bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
+/* The pivot of unknown k in the last factorisation, also where it counted as none. */
+double sinew_ldl_pivot(const sinew_ldl *ldl, int32_t k);
 /* x = A^-1 b, not the same array, refined at most `rounds` times; returns max |b - A x| over max |b|, of the unknowns
  * that were not left out. */
 double sinew_ldl_solve(sinew_ldl *ldl, const double *b, double *x, int rounds);

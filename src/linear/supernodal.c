@@ -96,7 +96,7 @@ void sinew_supernodal_drop_values(sinew_supernodal *f)
 void sinew_supernodal_destroy(sinew_supernodal *f)
 {
     void *arrays[] = {f->start,     f->values,   f->panel_of, f->place, f->waiting, f->next,
-                      f->done_rows, f->relative, f->product,  f->work,  f->sign};
+                      f->done_rows, f->relative, f->product,  f->work,  f->sign,    f->pivot};
     sinew_panels_destroy(&f->panels, &f->allocator);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&f->allocator, arrays[i]);
@@ -106,7 +106,9 @@ bool sinew_supernodal_need_signs(sinew_supernodal *f)
 {
     if (!f->sign)
         f->sign = sinew_allocate_zero(&f->allocator, (size_t)f->panels.n, sizeof *f->sign);
-    return f->sign;
+    if (!f->pivot)
+        f->pivot = sinew_allocate_zero(&f->allocator, (size_t)f->panels.n, sizeof *f->pivot);
+    return f->sign && f->pivot;
 }
 
 int64_t sinew_supernodal_size(const sinew_supernodal *f)
@@ -171,9 +173,11 @@ static void apply_panel(sinew_supernodal *f, int32_t k, int32_t d)
 static int32_t factorise_panel(sinew_supernodal *f, int32_t k, const double *floor)
 {
     const int32_t first = f->panels.column[k];
-    const sinew_dense_signs signs = {f->sign ? f->sign + first : NULL, floor ? floor + first : NULL};
-    return f->kernels->factorise(height_of(f, k), width_of(f, k), f->values + f->start[k], f->sign ? &signs : NULL,
-                                 f->product, f->work);
+    double *panel = f->values + f->start[k];
+    if (!f->sign)
+        return f->kernels->factorise(height_of(f, k), width_of(f, k), panel, NULL, f->product, f->work);
+    const sinew_dense_signs signs = {f->sign + first, floor + first, f->pivot + first};
+    return f->kernels->factorise(height_of(f, k), width_of(f, k), panel, &signs, f->product, f->work);
 }
 
 static int32_t factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift, const double *floor)

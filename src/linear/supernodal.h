@@ -29,8 +29,9 @@ typedef struct sinew_supernodal {
     int32_t *relative;  /* [most rows of a panel] */
     double *product;    /* products of panels */
     double *work;
-    double *sign; /* [n] S; NULL: A is positive definite, A = L L^T */
-    bool single;  /* A and its differences with products are rounded to 32 bits, as kernels of dense_single.h do */
+    double *sign;  /* [n] S; NULL: A is positive definite, A = L L^T */
+    double *pivot; /* [n] of the last factorisation with S */
+    bool single;   /* A and its differences with products are rounded to 32 bits, as kernels of dense_single.h do */
 } sinew_supernodal;
 
 /* `upper` and `columns` as in panels.h. False without memory; destroy in any case. */

@@ -190,6 +190,7 @@ static int32_t factorise_signed(int32_t n, square D, square B, const sinew_dense
             return j;
         const double sign = size <= signs->floor[j] ? 0 : d > 0 ? 1 : -1, root = sign != 0 ? sqrt(size) : 1;
         signs->sign[j] = sign;
+        signs->pivot[j] = d;
         inverse[j] = sign / root;
         D[j][j] = root;
         B[j][j] = sign * root;
@@ -253,9 +254,10 @@ static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *p
             D[j][i] = i >= j && i < n && j < n ? top[(size_t)j * stride + (size_t)i] : 0;
     for (int32_t j = 0; signs && j < n; j++)
         memset(B[j], 0, sizeof B[j]);
-    const int32_t bad =
-        signs ? factorise_signed(n, D, B, &(sinew_dense_signs){signs->sign + first, signs->floor + first}, inverse)
-              : factorise_square(n, D);
+    const sinew_dense_signs own =
+        signs ? (sinew_dense_signs){signs->sign + first, signs->floor + first, signs->pivot + first}
+              : (sinew_dense_signs){0};
+    const int32_t bad = signs ? factorise_signed(n, D, B, &own, inverse) : factorise_square(n, D);
     if (bad >= 0)
         return first + bad;
     for (int32_t j = 0; j < n; j++) {

@@ -22,6 +22,7 @@ enum {
 typedef struct sinew_dense_signs {
     double *sign;        /* [columns] */
     const double *floor; /* [columns] */
+    double *pivot;       /* [columns] d as it was found, also where it is none */
 } sinew_dense_signs;
 
 typedef struct sinew_dense_kernels {

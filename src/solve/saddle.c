@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "solve/saddle_order.h"
+#include "solve/saddle_rank.h"
 
-#define REDUNDANT   1e-11 /* pivots of hard rows, scaled, that are none */
-#define LIFTED      1e-9  /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
+/* Pivots of hard rows, scaled, that are none. In single precision rounded places turn rows by 1e-7 and more. */
+#define REDUNDANT   (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
+#define LIFTED      1e-9 /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
 #define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
@@ -264,7 +266,10 @@ static sinew_status allocate_numbers(sinew_saddle *s, sinew_error *error)
     s->right = sinew_allocate(a, n, sizeof *s->right);
     s->solution = sinew_allocate(a, n, sizeof *s->solution);
     s->is_row = sinew_allocate_zero(a, n, sizeof *s->is_row);
-    const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_row;
+    s->doubtful = sinew_allocate(a, SINEW_SADDLE_DOUBTS, sizeof *s->doubtful);
+    s->left = sinew_allocate(a, (size_t)SINEW_SADDLE_DOUBTS * SINEW_SADDLE_DOUBTS, sizeof *s->left);
+    const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_row &&
+                      s->doubtful && s->left;
     for (int32_t r = 0; good && r < s->rows->row_count; r++)
         s->is_row[s->row_place[r]] = 1;
     return good && make_maps(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
@@ -307,9 +312,9 @@ void sinew_saddle_destroy(sinew_saddle *s)
     sinew_ldl_destroy(s->ldl);
     if (s->assembly)
         sinew_assembly_destroy(s->rest, s->assembly);
-    void *arrays[] = {s->particle_place, s->row_place,  s->column,      s->row,      s->values,   s->scaled,
-                      s->hessian,        s->hessian_at, s->jacobian_at, s->alpha_at, s->block_at, s->scale,
-                      s->floors,         s->right,      s->solution,    s->is_row,   s->early,    s};
+    void *arrays[] = {s->particle_place, s->row_place,   s->column,   s->row,      s->values, s->scaled, s->hessian,
+                      s->hessian_at,     s->jacobian_at, s->alpha_at, s->block_at, s->scale,  s->floors, s->right,
+                      s->solution,       s->is_row,      s->early,    s->doubtful, s->left,   s};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
 }
@@ -431,11 +436,29 @@ static void find_scales(sinew_saddle *s, double shift)
     }
 }
 
-/* Rows have negative pivots. One that comes out positive is what round-off has left of zero behind a small pivot, about
- * eps over that: the floor is raised until it is none. */
-static bool factorise_rows(sinew_saddle *s)
+/* scaled = the matrix in its scales, with the shift. */
+static void fill_scaled(sinew_saddle *s, double shift)
+{
+    for (int32_t k = 0; k < s->count; k++)
+        for (size_t at = s->column[k]; at < s->column[k + 1]; at++)
+            s->scaled[at] = s->values[at] * s->scale[k] * s->scale[s->row[at]];
+    for (int32_t j = 0; j < s->free_count && shift > 0; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            s->scaled[s->column[k + 1] - 1] += shift * s->mean * s->scale[k] * s->scale[k];
+        }
+}
+
+/* Rows have negative pivots. One that comes out positive where no second look was taken, or where A is badly
+ * conditioned, is what round-off has left of zero behind a small pivot: the floor is raised until it is none. */
+static bool factorise_rows(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    if (good && sinew_saddle_in_doubt(s)) {
+        sinew_saddle_look_again(s, fmax(REDUNDANT, s->doubt));
+        fill_scaled(s, shift);
+        good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    }
     for (double floor = 100 * REDUNDANT; good && s->inertia.positive > 3 * s->free_count && floor < 1e-6;
          floor *= 100) {
         for (int32_t k = 0; k < s->count; k++)
@@ -448,15 +471,8 @@ static bool factorise_rows(sinew_saddle *s)
 bool sinew_saddle_factorise(sinew_saddle *s, double shift)
 {
     find_scales(s, shift);
-    for (int32_t k = 0; k < s->count; k++)
-        for (size_t at = s->column[k]; at < s->column[k + 1]; at++)
-            s->scaled[at] = s->values[at] * s->scale[k] * s->scale[s->row[at]];
-    for (int32_t j = 0; j < s->free_count && shift > 0; j++)
-        for (int32_t c = 0; c < 3; c++) {
-            const int32_t k = s->particle_place[j] + c;
-            s->scaled[s->column[k + 1] - 1] += shift * s->mean * s->scale[k] * s->scale[k];
-        }
-    return factorise_rows(s) && s->inertia.positive == 3 * s->free_count;
+    fill_scaled(s, shift);
+    return factorise_rows(s, shift) && s->inertia.positive == 3 * s->free_count;
 }
 
 bool sinew_saddle_dropped(const sinew_saddle *s, int32_t row)

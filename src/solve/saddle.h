@@ -11,7 +11,8 @@
  * Order (saddle_order.h): hard rows follow all of their particles, so that something stands on their diagonal when they
  * are eliminated. The matrix is scaled to a diagonal of size one, particles by A, rows by J
  * diag(A)^-1 J^T + alpha, so that one number tells a pivot that is none: a hard row of which less than about 3e-6 (the
- * square root of the floor) points in a direction of its own is redundant, and is left out.
+ * square root of the floor) points in a direction of its own is redundant, and is left out. Where small pivots leave
+ * that in doubt rows get a second look (saddle_rank.h).
  *
  * Rows that are switched off (inequalities that do not act) stay in the pattern as -1 on the diagonal.
  */
@@ -50,6 +51,8 @@ typedef struct sinew_saddle {
     int32_t *block_at;                         /* as rows->blocks */
     double *scale, *floors, *right, *solution; /* [count] */
     uint8_t *is_row;                           /* [count] 1 where an unknown is a multiplier */
+    int32_t *doubtful;                         /* [SINEW_SADDLE_DOUBTS] of saddle_rank.h */
+    double *left;                              /* [SINEW_SADDLE_DOUBTS][SINEW_SADDLE_DOUBTS] of saddle_rank.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* of the last factorisation */
     double doubt;         /* pivots of hard rows up to this are none, too: round-off of small ones before them */

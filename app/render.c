@@ -343,10 +343,10 @@ static void print_summary(const drawing *d, const target *t, double simulating, 
     else
         printf("%lld frames of %s", (long long)d->done, sinew_scene_name(r->scene));
     printf(", %dx%d", r->look.picture.width, r->look.picture.height);
-    if (!t->numbered && strcmp(t->kind, "png") != 0)
+    if (r->first != r->last && !t->numbered && strcmp(t->kind, "png") != 0)
         printf(", %.3g frames a second (%.2g of real time)", t->fps, t->fps * r->frame_time);
     if (r->look.picture.samples > 0)
-        printf(", %d samples a pixel", r->look.picture.samples);
+        printf(", %d sample%s a pixel", r->look.picture.samples, r->look.picture.samples == 1 ? "" : "s");
     printf(", %.3g s (%.3g s for the frames, %.3g s drawing)%s%s\n", simulating + seconds, simulating, seconds,
            d->notes[0] ? "; " : "", d->notes);
 }

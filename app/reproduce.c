@@ -4,9 +4,11 @@
  * whether it holds.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,8 +67,11 @@ static void show_progress(void *context, int32_t done, int32_t total, const char
 static bool run_program(const char *path, char *const argv[])
 {
     fflush(NULL);
-    pid_t child = fork();
+    const pid_t parent = getpid(), child = fork();
     if (child == 0) {
+        /* A program that is ended alone, by `kill` or a batch system, takes the other one along. */
+        if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+            _exit(127);
         /* Its table is not ours to show. */
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);

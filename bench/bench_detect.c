@@ -118,7 +118,8 @@ static double detect_once(work *w, double (*now)(void))
 {
     move(w);
     const double began = now();
-    if (sinew_detect(w->detector, w->x, w->reach, 0, &w->pairs, NULL) != SINEW_OK)
+    const sinew_detect_places places = {.x = w->x, .reach = w->reach};
+    if (sinew_detect(w->detector, &places, 0, &w->pairs, NULL) != SINEW_OK)
         exit(1);
     return now() - began;
 }

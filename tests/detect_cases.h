@@ -52,8 +52,10 @@ typedef struct detect_case {
     int32_t edges[CASE_OBJECTS][2 * CASE_VERTICES];
     double size; /* m: largest coordinate or so */
     sinew_features features;
-    sinew_real *x;     /* [vertex_count][4] */
-    sinew_real *reach; /* [vertex_count] */
+    sinew_real *x;          /* [vertex_count][4] */
+    sinew_real *reach;      /* [vertex_count] */
+    sinew_real *known_ways; /* [vertex_count][4] */
+    sinew_real *ways;       /* the same, or NULL where detection is not told */
 } detect_case;
 
 /* ---- Making ----------------------------------------------------------------------------------- */
@@ -178,6 +180,27 @@ static inline void case_scale(random_cases *r, detect_case *c)
     c->size = scale * (1 + fabs(shift));
 }
 
+/* Where vertices are expected to go: objects fall, spin and shrink, or their vertices go anywhere. Some stand still. */
+static inline void case_ways(random_cases *r, detect_case *c)
+{
+    for (int32_t o = 0; o < c->object_count; o++) {
+        const sinew_touch_object *object = &c->objects[o];
+        const int how = random_index(r, 4);
+        const double far = c->size * random_magnitude(r, 1e-3, 1), spin = how == 1 ? random_between(r, -1, 1) : 0;
+        const double shrink = how == 2 ? random_between(r, -0.5, 0.5) : 0, rough = how == 3 ? 0.3 * c->size : 0;
+        double fall[3];
+        for (int k = 0; k < 3; k++)
+            fall[k] = how ? far * random_between(r, -1, 1) : 0;
+        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+            const sinew_real *x = c->x + 4 * v;
+            for (int k = 0; k < 3; k++)
+                c->known_ways[4 * v + k] =
+                    (sinew_real)(fall[k] + spin * (double)x[(k + 1) % 3] - spin * (double)x[(k + 2) % 3] -
+                                 shrink * (double)x[k] + random_between(r, -rough, rough));
+        }
+    }
+}
+
 static inline detect_case *detect_case_make(random_cases *r)
 {
     detect_case *c = calloc(1, sizeof *c);
@@ -193,10 +216,13 @@ static inline detect_case *detect_case_make(random_cases *r)
         }
     c->x = calloc(4 * (size_t)c->features.vertex_count + 4, sizeof *c->x);
     c->reach = calloc((size_t)c->features.vertex_count + 1, sizeof *c->reach);
-    assert_true(c->x && c->reach);
+    c->known_ways = calloc(4 * (size_t)c->features.vertex_count + 4, sizeof *c->known_ways);
+    assert_true(c->x && c->reach && c->known_ways);
     case_points(r, c);
     case_waves(r, c);
     case_scale(r, c);
+    case_ways(r, c);
+    c->ways = random_index(r, 3) ? c->known_ways : NULL;
     return c;
 }
 
@@ -205,6 +231,7 @@ static inline void detect_case_release(detect_case *c)
     sinew_features_destroy(&c->features);
     free(c->x);
     free(c->reach);
+    free(c->known_ways);
     free(c);
 }
 

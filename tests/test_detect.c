@@ -133,6 +133,25 @@ static double reach_of(const detect_case *c, const int32_t *v, int count)
     return most;
 }
 
+/* m: how much nearer two features of vertices v may come by their ways: of one object by how these differ, of two by
+ * their lengths. */
+static double approach_of(const detect_case *c, const int32_t v[4], int firsts)
+{
+    const bool same = c->features.object[v[0]] == c->features.object[v[3]];
+    double most = 0, longest[2] = {0, 0};
+    for (int a = 0; c->ways && a < 4; a++) {
+        for (int b = firsts; b < 4 && a < firsts; b++) {
+            double d[3];
+            for (int k = 0; k < 3; k++)
+                d[k] = (double)c->ways[4 * v[a] + k] - (double)c->ways[4 * v[b] + k];
+            most = fmax(most, hypot(hypot(d[0], d[1]), d[2]));
+        }
+        const sinew_real *way = c->ways + 4 * v[a];
+        longest[a >= firsts] = fmax(longest[a >= firsts], hypot(hypot((double)way[0], (double)way[1]), (double)way[2]));
+    }
+    return same ? most : longest[0] + longest[1];
+}
+
 static bool is_still(const sinew_features *f, int32_t v)
 {
     return f->objects[f->object[v]].kinematic;
@@ -156,7 +175,7 @@ static void check_pair(const detect_case *c, const sinew_touch_pairs *pairs, con
     }
     const double cores = f->objects[object].core + f->objects[other].core;
     const double distance = (double)referee_distance(v, wanted->kind, c->x) - cores;
-    const double limit = reach_of(c, v, firsts) + reach_of(c, v + firsts, 4 - firsts);
+    const double limit = reach_of(c, v, firsts) + reach_of(c, v + firsts, 4 - firsts) + approach_of(c, v, firsts);
     if (fabs(distance - limit) > CASE_ROUND_OFF * c->size)
         assert_int_equal(found != NULL, distance < limit);
     if (!found)
@@ -234,7 +253,8 @@ static void check_all(const detect_case *c, const sinew_touch_pairs *pairs)
 static void detect(sinew_detector *detector, const detect_case *c, int64_t limit, sinew_touch_pairs *pairs)
 {
     sinew_error error;
-    assert_int_equal(sinew_detect(detector, c->x, c->reach, limit, pairs, &error), SINEW_OK);
+    const sinew_detect_places places = {c->x, c->reach, c->ways};
+    assert_int_equal(sinew_detect(detector, &places, limit, pairs, &error), SINEW_OK);
 }
 
 static void test_brute_force(void **state)
@@ -294,6 +314,9 @@ static void move_on(random_cases *r, detect_case *c)
             c->x[4 * v + k] += (sinew_real)(far * c->size * random_between(r, -1, 1));
         c->reach[v] *= (sinew_real)random_between(r, 0.5, 1.9);
     }
+    if (c->ways && random_index(r, 3) == 0)
+        case_ways(r, c);
+    c->ways = random_index(r, 5) ? c->known_ways : NULL;
 }
 
 static void test_same_list(void **state)
@@ -471,22 +494,23 @@ static bool run_once(const detect_case *c, const sinew_allocator *hooks, sinew_e
     sinew_features f = {0};
     sinew_detector *detector = NULL;
     sinew_touch_pairs pairs = {0};
+    const sinew_detect_places places = {c->x, c->reach, c->ways};
     sinew_status status = sinew_features_create(&f, hooks, c->objects, c->cells, c->lone, c->object_count, error);
     if (status == SINEW_OK) {
         memset(f.touches, 1, (size_t)(f.object_count * f.object_count));
         status = sinew_detector_create(&detector, &f, 2, error);
     }
     if (status == SINEW_OK)
-        status = sinew_detect(detector, c->x, c->reach, 0, &pairs, error);
+        status = sinew_detect(detector, &places, 0, &pairs, error);
     if (status == SINEW_OK && sinew_detect_crossings(detector, c->x, NULL, 0) < 0)
         status = error->status = SINEW_ERROR_MEMORY;
     /* What failed once does not spoil what comes after. */
     if (detector && status != SINEW_OK) {
         sinew_touch_pairs again = {0}, fresh = {0};
         sinew_detector *other = NULL;
-        assert_int_equal(sinew_detect(detector, c->x, c->reach, 0, &again, NULL), SINEW_OK);
+        assert_int_equal(sinew_detect(detector, &places, 0, &again, NULL), SINEW_OK);
         assert_int_equal(sinew_detector_create(&other, &f, 1, NULL), SINEW_OK);
-        assert_int_equal(sinew_detect(other, c->x, c->reach, 0, &fresh, NULL), SINEW_OK);
+        assert_int_equal(sinew_detect(other, &places, 0, &fresh, NULL), SINEW_OK);
         assert_same(&again, &fresh);
         sinew_detector_destroy(other);
         sinew_touch_pairs_release(&again, hooks);

@@ -123,6 +123,8 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     mkdir(scratch("nothing"), 0777);
     refuse("run twist --resume nothing", "no state.bin is in it");
     refuse("run twist --resume half --overwrite", "give one of them");
+    assert_int_equal(unlink(scratch("half/metrics.csv")), 0);
+    refuse("run twist --frames 7 --record --resume half", "metrics.csv: is no longer there to go on with; begin anew");
 }
 
 /* A table of contact goes with the run: cut back where a killed run wrote on, and never begun half-way. */

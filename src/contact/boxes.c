@@ -26,13 +26,16 @@ bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, co
     } while (nodes > 1 || boxes->level_count < 2);
     boxes->members = sinew_allocate(allocator, (size_t)count, sizeof *boxes->members);
     boxes->nodes[0] = sinew_allocate(allocator, all, sizeof *boxes->nodes[0]);
+    boxes->ways[0] = sinew_allocate(allocator, all, sizeof *boxes->ways[0]);
     boxes->shapes = sinew_allocate(allocator, (size_t)boxes->node_count[0], sizeof *boxes->shapes);
-    if (!boxes->members || !boxes->nodes[0] || !boxes->shapes) {
+    if (!boxes->members || !boxes->nodes[0] || !boxes->ways[0] || !boxes->shapes) {
         sinew_boxes_destroy(boxes, allocator);
         return false;
     }
-    for (int32_t level = 1; level < boxes->level_count; level++)
+    for (int32_t level = 1; level < boxes->level_count; level++) {
         boxes->nodes[level] = boxes->nodes[level - 1] + boxes->node_count[level - 1];
+        boxes->ways[level] = boxes->ways[level - 1] + boxes->node_count[level - 1];
+    }
     return true;
 }
 
@@ -40,6 +43,7 @@ void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
 {
     sinew_release(allocator, boxes->members);
     sinew_release(allocator, boxes->nodes[0]);
+    sinew_release(allocator, boxes->ways[0]);
     sinew_release(allocator, boxes->shapes);
     *boxes = (sinew_boxes){0};
 }
@@ -74,6 +78,48 @@ static void put_nothing(sinew_box_node *node, int slot)
         node->high[k][slot] = -INFINITY;
     }
     node->id[slot] = node->object[slot] = -1;
+}
+
+/* No way at all: that of a place without a feature. */
+static void put_no_ways(sinew_box_ways *ways, int slot)
+{
+    for (int k = 0; k < 3; k++) {
+        ways->low[k][slot] = INFINITY;
+        ways->high[k][slot] = -INFINITY;
+    }
+    ways->longest[slot] = 0;
+}
+
+/* Widens what is in a place by a way, or by a box of ways. */
+static void add_ways(sinew_box_ways *ways, int slot, const float low[3], const float high[3], float longest)
+{
+    for (int k = 0; k < 3; k++) {
+        ways->low[k][slot] = low[k] < ways->low[k][slot] ? low[k] : ways->low[k][slot];
+        ways->high[k][slot] = high[k] > ways->high[k][slot] ? high[k] : ways->high[k][slot];
+    }
+    ways->longest[slot] = longest > ways->longest[slot] ? longest : ways->longest[slot];
+}
+
+static void put_ways(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, int32_t n, int slot)
+{
+    sinew_box_ways *ways = boxes->ways[0] + n;
+    put_no_ways(ways, slot);
+    for (int i = 0; i < boxes->width; i++) {
+        const float *way = frame->ways[sinew_boxes_vertex(boxes, feature, i)];
+        add_ways(ways, slot, way, way, way[3]);
+    }
+}
+
+/* A node's ways go to its place in the level above. */
+static void join_ways(const sinew_box_ways *ways, int32_t index, sinew_box_ways *parents)
+{
+    sinew_box_ways *parent = parents + index / SINEW_BOXES_WIDE;
+    put_no_ways(parent, index % SINEW_BOXES_WIDE);
+    for (int i = 0; i < SINEW_BOXES_WIDE; i++) {
+        const float low[3] = {ways->low[0][i], ways->low[1][i], ways->low[2][i]};
+        const float high[3] = {ways->high[0][i], ways->high[1][i], ways->high[2][i]};
+        add_ways(parent, index % SINEW_BOXES_WIDE, low, high, ways->longest[i]);
+    }
 }
 
 /* Corners, and reach and core from above and from below. `extent` is the sum of the sides of the box around them. */
@@ -174,8 +220,14 @@ static void fit_nodes(const void *context, int32_t member, int32_t first, int32_
                 put_feature(boxes, f->features, f->frame, boxes->members[at], n, slot);
             else
                 put_no_feature(boxes, n, slot);
+            if (f->frame->moving && at < boxes->count)
+                put_ways(boxes, f->frame, boxes->members[at], n, slot);
+            else if (f->frame->moving)
+                put_no_ways(boxes->ways[0] + n, slot);
         }
         put_node(boxes->nodes[0] + n, n, boxes->nodes[1]);
+        if (f->frame->moving)
+            join_ways(boxes->ways[0] + n, n, boxes->ways[1]);
     }
 }
 
@@ -184,14 +236,19 @@ void sinew_boxes_fit(sinew_boxes *boxes, const sinew_features *features, const s
 {
     const box_fitting fitting = {boxes, features, frame};
     for (int32_t level = 1; level < boxes->level_count; level++) {
-        sinew_box_node *last = boxes->nodes[level] + boxes->node_count[level] - 1;
-        for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++)
-            put_nothing(last, slot);
+        const int32_t last = boxes->node_count[level] - 1;
+        for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++) {
+            put_nothing(boxes->nodes[level] + last, slot);
+            put_no_ways(boxes->ways[level] + last, slot);
+        }
     }
     sinew_tasks_for(thread_count, boxes->node_count[0], AT_ONCE, fit_nodes, &fitting);
     for (int32_t level = 1; level + 1 < boxes->level_count; level++)
-        for (int32_t n = 0; n < boxes->node_count[level]; n++)
+        for (int32_t n = 0; n < boxes->node_count[level]; n++) {
             put_node(boxes->nodes[level] + n, n, boxes->nodes[level + 1]);
+            if (frame->moving)
+                join_ways(boxes->ways[level] + n, n, boxes->ways[level + 1]);
+        }
 }
 
 double sinew_boxes_spread(const sinew_boxes *boxes)

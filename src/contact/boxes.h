@@ -9,7 +9,8 @@
  * Boxes are floats around an origin in the scene's middle, in units in which the scene's size is 1/2 .. 1, grown by the
  * reach of the features, their cores and the round-off of all of this: two features that are near have boxes that meet.
  * Beside the boxes lie the features' corners, likewise, for a look that tells most pairs that are surely near or far
- * from those that have to be measured in double.
+ * from those that have to be measured in double; and, where vertices have ways (detect.h), boxes of these, as the reach
+ * between two nodes depends on how their ways differ.
  */
 #ifndef SINEW_BOXES_H
 #define SINEW_BOXES_H
@@ -28,6 +29,13 @@ typedef struct sinew_box_node {
     int32_t object[SINEW_BOXES_WIDE]; /* the feature's; above: that of all below, -1 where they differ */
 } sinew_box_node;
 
+/* The ways of a node's features: of their vertices, in units of boxes. */
+typedef struct sinew_box_ways {
+    _Alignas(32) float low[3][SINEW_BOXES_WIDE];
+    float high[3][SINEW_BOXES_WIDE];
+    float longest[SINEW_BOXES_WIDE];
+} sinew_box_ways;
+
 /* The corners of the features of a node of level 0. With numbers from floats and what is computed of them, distances
  * are known to within most - sure, which are reach and core from above and from below. */
 typedef struct sinew_box_shape {
@@ -45,6 +53,8 @@ typedef struct sinew_box_frame {
     double origin[3];
     double scale;       /* a power of two, from metres to units of boxes */
     float (*points)[4]; /* [vertex_count] (x - origin) scale; (reach + core) scale */
+    float (*ways)[4];   /* [vertex_count] way scale; its length, likewise */
+    bool moving;        /* there are ways */
 } sinew_box_frame;
 
 typedef struct sinew_boxes {
@@ -55,7 +65,8 @@ typedef struct sinew_boxes {
     int32_t level_count;                    /* >= 2 */
     int32_t node_count[SINEW_BOXES_LEVELS]; /* level 0: ceil(count / 8) */
     sinew_box_node *nodes[SINEW_BOXES_LEVELS];
-    sinew_box_shape *shapes; /* [node_count[0]] */
+    sinew_box_ways *ways[SINEW_BOXES_LEVELS]; /* of nodes, where there are ways */
+    sinew_box_shape *shapes;                  /* [node_count[0]] */
     bool ordered;
     double spread; /* of nodes beside their features, when ordered */
 } sinew_boxes;

@@ -35,7 +35,8 @@ struct sinew_detector {
     int32_t thread_count;
     const sinew_search_kernel *kernel;
     sinew_box_frame frame;
-    double size; /* of the frame: no point is farther from the origin; 0: none yet */
+    bool had_ways; /* boxes of colliders were last fitted with ways */
+    double size;   /* of the frame: no point is farther from the origin; 0: none yet */
     sinew_boxes lists[LIST_COUNT];
     int32_t *rank;    /* [cell_count] of cells in the order of their vertices */
     int32_t *by_rank; /* [cell_count] its inverse */
@@ -159,8 +160,9 @@ static bool make_detector(sinew_detector *d)
     const size_t places = features > (size_t)f->cell_count ? features : (size_t)f->cell_count;
     uint8_t *owned = sinew_allocate(&d->allocator, vertices, sizeof *owned);
     d->frame.points = sinew_allocate_zero(&d->allocator, vertices, sizeof *d->frame.points);
+    d->frame.ways = sinew_allocate_zero(&d->allocator, vertices, sizeof *d->frame.ways);
     d->begins = sinew_allocate(&d->allocator, places, sizeof *d->begins);
-    const bool made = owned && d->frame.points && d->begins && make_vertices(d, owned) &&
+    const bool made = owned && d->frame.points && d->frame.ways && d->begins && make_vertices(d, owned) &&
                       make_list(d, EDGES, f->edges[0], 2, f->edge_count) &&
                       make_list(d, CELLS, f->cells[0], 3, f->cell_count) && rank_cells(d) && make_searches(d);
     sinew_release(&d->allocator, owned);
@@ -195,7 +197,7 @@ void sinew_detector_destroy(sinew_detector *detector)
         sinew_boxes_destroy(d->lists + i, &allocator);
     sinew_search_run_destroy(&d->pairs, &allocator);
     sinew_search_run_destroy(&d->crossings, &allocator);
-    void *const blocks[] = {d->frame.points, d->rank, d->by_rank, d->begins, d->middles, d->order, d};
+    void *const blocks[] = {d->frame.points, d->frame.ways, d->rank, d->by_rank, d->begins, d->middles, d->order, d};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         sinew_release(&allocator, blocks[i]);
 }
@@ -204,21 +206,28 @@ void sinew_detector_destroy(sinew_detector *detector)
 
 typedef struct point_filling {
     sinew_detector *d;
-    const sinew_real *x, *reach; /* reach NULL: none */
+    const sinew_detect_places *places; /* reach NULL: none */
 } point_filling;
 
+/* m */
+static double way_length(const sinew_real *way)
+{
+    return sqrt((double)way[0] * (double)way[0] + (double)way[1] * (double)way[1] + (double)way[2] * (double)way[2]);
+}
+
 /* Half the extent of all positions around their middle, reach included. */
-static double half_extent(const sinew_detector *d, const sinew_real *x, const sinew_real *reach, double middle[3])
+static double half_extent(const sinew_detector *d, const sinew_detect_places *places, double middle[3])
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, most = 0, half = 0;
     for (int32_t o = 0; o < d->features->object_count; o++)
         most = fmax(most, d->features->objects[o].core);
     const double cores = most;
     for (int32_t v = 0; v < d->features->vertex_count; v++) {
-        const double r = reach ? (double)reach[v] : 0;
+        const double way = places->ways ? way_length(places->ways + 4 * (size_t)v) : 0;
+        const double r = way + (places->reach ? (double)places->reach[v] : 0);
         most = r + cores > most && r < FARTHEST ? r + cores : most;
         for (int k = 0; k < 3; k++) {
-            const double at = (double)x[4 * (size_t)v + (size_t)k];
+            const double at = (double)places->x[4 * (size_t)v + (size_t)k];
             low[k] = at < low[k] && at > -FARTHEST ? at : low[k];
             high[k] = at > high[k] && at < FARTHEST ? at : high[k];
         }
@@ -231,10 +240,10 @@ static double half_extent(const sinew_detector *d, const sinew_real *x, const si
 }
 
 /* Keeps the origin as long as it serves, so that boxes of what does not move stay right. True: it is new. */
-static bool set_frame(sinew_detector *d, const sinew_real *x, const sinew_real *reach)
+static bool set_frame(sinew_detector *d, const sinew_detect_places *places)
 {
     double middle[3], shift = 0;
-    const double half = half_extent(d, x, reach, middle);
+    const double half = half_extent(d, places, middle);
     for (int k = 0; k < 3; k++)
         shift = fmax(shift, fabs(middle[k] - d->frame.origin[k]));
     if (d->size > 0 && half + shift <= d->size && half >= d->size / 32)
@@ -252,17 +261,28 @@ static void point_of(const point_filling *f, int32_t v, float point[4])
 {
     const sinew_detector *d = f->d;
     for (int k = 0; k < 3; k++)
-        point[k] = (float)(((double)f->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]) * d->frame.scale);
-    const double reach = f->reach ? (double)f->reach[v] : 0;
+        point[k] = (float)(((double)f->places->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]) * d->frame.scale);
+    const double reach = f->places->reach ? (double)f->places->reach[v] : 0;
     point[3] = (float)((reach + d->features->objects[d->features->object[v]].core) * d->frame.scale);
+}
+
+static void way_of(const point_filling *f, int32_t v, float way[4])
+{
+    const sinew_real *own = f->places->ways + 4 * (size_t)v;
+    for (int k = 0; k < 3; k++)
+        way[k] = (float)((double)own[k] * f->d->frame.scale);
+    way[3] = (float)(way_length(own) * f->d->frame.scale);
 }
 
 static void fill_points(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const point_filling *f = context;
-    for (int32_t v = first; v < last; v++)
+    for (int32_t v = first; v < last; v++) {
         point_of(f, v, f->d->frame.points[v]);
+        if (f->places->ways)
+            way_of(f, v, f->d->frame.ways[v]);
+    }
 }
 
 /* Whether boxes of colliders are not what they should be. Crossings do with larger ones: reaches stay from the last
@@ -273,9 +293,14 @@ static bool has_changed(const point_filling *f)
     const sinew_features *features = f->d->features;
     for (int32_t v = features->moved_count; v < features->vertex_count; v++) {
         const float *old = f->d->frame.points[v];
-        float point[4];
+        float point[4], way[4] = {0};
         point_of(f, v, point);
-        if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] || (f->reach && point[3] < old[3]))
+        if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] ||
+            (f->places->reach && point[3] < old[3]))
+            return true;
+        if (f->places->ways)
+            way_of(f, v, way);
+        if (f->places->ways && memcmp(way, f->d->frame.ways[v], sizeof way) != 0)
             return true;
     }
     return false;
@@ -299,11 +324,14 @@ static bool fit_list(sinew_detector *d, sinew_boxes *list)
 }
 
 /* Boxes where things are now. False: no memory; then all are fitted anew the next time. */
-static bool fit_lists(sinew_detector *d, const sinew_real *x, const sinew_real *reach)
+static bool fit_lists(sinew_detector *d, const sinew_detect_places *places)
 {
-    const point_filling filling = {d, x, reach};
+    const point_filling filling = {d, places};
     const sinew_features *f = d->features;
-    const bool all = set_frame(d, x, reach) || has_changed(&filling);
+    const bool first_ways = places->ways && !d->had_ways;
+    const bool all = set_frame(d, places) || has_changed(&filling) || first_ways;
+    d->frame.moving = places->ways;
+    d->had_ways = all ? places->ways != NULL : d->had_ways;
     sinew_tasks_for(d->thread_count, all ? f->vertex_count : f->moved_count, AT_ONCE, fill_points, &filling);
     for (int i = 0; i < LIST_COUNT; i++)
         if ((all || i % 2 == 0) && !fit_list(d, d->lists + i)) {
@@ -437,22 +465,23 @@ static void fill_chunks(const void *context, int32_t member, int32_t first, int3
 }
 
 /* Finds what the run looks for at x. False without memory. */
-static bool run_searches(sinew_detector *d, sinew_search_run *run, const sinew_real *x, const sinew_real *reach)
+static bool run_searches(sinew_detector *d, sinew_search_run *run, const sinew_detect_places *places)
 {
     for (int i = 0; i < run->search_count; i++) {
-        run->searches[i].x = x;
-        run->searches[i].reach = reach;
+        run->searches[i].x = places->x;
+        run->searches[i].reach = places->reach;
+        run->searches[i].ways = places->ways;
     }
-    return fit_lists(d, x, reach) && sinew_search_run_all(run, d->kernel, &d->allocator, d->thread_count);
+    return fit_lists(d, places) && sinew_search_run_all(run, d->kernel, &d->allocator, d->thread_count);
 }
 
-sinew_status sinew_detect(sinew_detector *detector, const sinew_real *x, const sinew_real *reach, int64_t limit,
+sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_places *places, int64_t limit,
                           sinew_touch_pairs *pairs, sinew_error *error)
 {
     sinew_detector *d = detector;
-    list_filling filling = {.d = d, .run = &d->pairs, .x = x};
+    list_filling filling = {.d = d, .run = &d->pairs, .x = places->x};
     pairs->count = pairs->dropped = 0;
-    if (!run_searches(d, &d->pairs, x, reach))
+    if (!run_searches(d, &d->pairs, places))
         return sinew_fail_memory(error, "the search for contacts");
     const int64_t all = make_places(&filling, (size_t)d->features->vertex_count + (size_t)d->features->edge_count);
     filling.count = limit > 0 && limit < all ? limit : all;
@@ -477,7 +506,7 @@ int64_t sinew_detect_crossings(sinew_detector *detector, const sinew_real *x, in
 {
     sinew_detector *d = detector;
     list_filling filling = {.d = d, .run = &d->crossings, .x = x, .cells = cells, .count = capacity};
-    if (!run_searches(d, &d->crossings, x, NULL))
+    if (!run_searches(d, &d->crossings, &(sinew_detect_places){.x = x}))
         return -1;
     const int64_t all = make_places(&filling, (size_t)d->features->cell_count);
     if (capacity > 0)

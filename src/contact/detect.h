@@ -6,6 +6,15 @@
  * share a vertex, and those of objects that may not touch, are left out. Every pair whose distance is at most the sum
  * of the reaches of both features (a feature's reach is the largest of its vertices') is listed, once, sorted by kind
  * and vertices: the list does not depend on the number of threads, nor on what was detected before.
+ *
+ * Vertices may have ways d on which they are expected to go. Then vertices are to keep within
+ *
+ *     |x_now - x - lambda d| <= reach - what features are to be found in,      0 <= lambda <= 1, one of each object
+ *
+ * and pairs are listed that can come near under this rule. As lambda is common, two features of one object approach
+ * each other by no more than the largest |d_a - d_b| over their vertices: a body that falls, and cloth that swings
+ * smoothly, bring few of their own features near each other. Different objects have their own lambda: there it is the
+ * sum of the largest |d| of both. These are added to the reaches of the pair.
  */
 #ifndef SINEW_DETECT_H
 #define SINEW_DETECT_H
@@ -42,9 +51,15 @@ typedef struct sinew_detector sinew_detector;
 sinew_status sinew_detector_create(sinew_detector **detector, const sinew_features *features, int32_t thread_count,
                                    sinew_error *error);
 void sinew_detector_destroy(sinew_detector *detector); /* NULL is fine */
-/* x [vertex_count][4] m, reach [vertex_count] m >= 0; limit 0: none. Allocates only where it has outgrown all before.
- */
-sinew_status sinew_detect(sinew_detector *detector, const sinew_real *x, const sinew_real *reach, int64_t limit,
+/* Where vertices are, and how far they look. */
+typedef struct sinew_detect_places {
+    const sinew_real *x;     /* [vertex_count][4] m */
+    const sinew_real *reach; /* [vertex_count] m, >= 0 */
+    const sinew_real *ways;  /* [vertex_count][4] m, the fourth number is not read; NULL: they go nowhere */
+} sinew_detect_places;
+
+/* limit 0: none. Allocates only where it has outgrown all before. */
+sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_places *places, int64_t limit,
                           sinew_touch_pairs *pairs, sinew_error *error);
 void sinew_touch_pairs_release(sinew_touch_pairs *pairs, const sinew_allocator *allocator);
 

@@ -5,7 +5,8 @@
  * With points of both features and z from one to the other, their distance lies between the gap along z, which is
  *     min over corners of the first of z . x - max over corners of the second,  over |z|
  * and |z|, whatever the points are. So floats find good points, and both bounds, widened by their round-off (boxes.h),
- * decide: what is left over, and what is not a number, is measured in double.
+ * decide: what is left over, and what is not a number, is measured in double. What ways add to the reach (detect.h) is
+ * known from above only, so it widens what may be near, not what surely is.
  */
 #ifndef SINEW_GLANCE_H
 #define SINEW_GLANCE_H
@@ -70,8 +71,8 @@ static inline void glance_set(const float rows[3][SINEW_BOXES_WIDE], int slot, b
         out[k] = box8_set(rows[k][slot]);
 }
 
-/* The edge in place `slot` of a node and the edges of another. */
-static inline glance glance_edges(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf)
+/* The edge in place `slot` of a node and the edges of another; `more` is added to the reach. */
+static inline glance glance_edges(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf, box8 more)
 {
     box8 u[3], v[3], r[3], q[3], z[3];
     glance_set(own->corner, slot, r);
@@ -89,7 +90,7 @@ static inline glance glance_edges(const sinew_box_shape *own, int slot, const si
         z[k] = r[k] + s * u[k] - t * v[k];
     const box8 none = box8_set(0);
     const box8 gap = glance_dot(z, r) + box8_min(glance_dot(z, u), none) - box8_max(glance_dot(z, v), none);
-    return glance_judge(glance_dot(z, z), gap, box8_set(own->most[slot]) + box8_load(leaf->most),
+    return glance_judge(glance_dot(z, z), gap, box8_set(own->most[slot]) + box8_load(leaf->most) + more,
                         box8_set(own->sure[slot]) + box8_load(leaf->sure));
 }
 
@@ -106,8 +107,8 @@ static inline void glance_try(const box8 r[3], box8 e[2][3], box8 s, box8 t, box
     *zz = glance_pick(better, less, *zz);
 }
 
-/* The vertex in place `slot` of a node and the triangles of another. */
-static inline glance glance_faces(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf)
+/* The vertex in place `slot` of a node and the triangles of another; `more` is added to the reach. */
+static inline glance glance_faces(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf, box8 more)
 {
     box8 r[3], a[3], e[2][3], z[3];
     const box8 none = box8_set(0), one = box8_set(1);
@@ -128,7 +129,7 @@ static inline glance glance_faces(const sinew_box_shape *own, int slot, const si
     glance_try(r, e, none, glance_part(r1, e11), z, &zz);
     glance_try(r, e, one - across, across, z, &zz);
     const box8 gap = glance_dot(z, r) - box8_max(box8_max(glance_dot(z, e[0]), glance_dot(z, e[1])), none);
-    return glance_judge(zz, gap, box8_set(own->most[slot]) + box8_load(leaf->most),
+    return glance_judge(zz, gap, box8_set(own->most[slot]) + box8_load(leaf->most) + more,
                         box8_set(own->sure[slot]) + box8_load(leaf->sure));
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "contact/course.h"
+#include "contact/near.h"
 
 #define ROOM_PART  0.9  /* of the way to the least gap that is gone at once */
 #define FLOOR_PART 1e-2 /* of the offset that is left as distance */
@@ -20,7 +22,7 @@
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-bool sinew_guard_begin(sinew_guard *g, const sinew_features *f, const sinew_guard_motion *motion)
+bool sinew_guard_begin(sinew_guard *g, const sinew_features *f)
 {
     const sinew_allocator *m = &f->allocator;
     const size_t n = (size_t)f->vertex_count;
@@ -32,19 +34,9 @@ bool sinew_guard_begin(sinew_guard *g, const sinew_features *f, const sinew_guar
         !sinew_make_room(m, &g->begun, &g->begun_room, 4 * n, sizeof *g->begun) ||
         !sinew_make_room(m, &g->safe, &g->safe_room, 4 * n, sizeof *g->safe) ||
         !sinew_make_room(m, &g->asked, &g->asked_room, 4 * n, sizeof *g->asked) ||
-        !sinew_make_room(m, &g->centre, &g->centre_room, 4 * n, sizeof *g->centre) ||
-        !sinew_make_room(m, &g->carry, &g->carry_room, (size_t)f->object_count, sizeof *g->carry))
+        !sinew_make_room(m, &g->ways, &g->ways_room, 4 * n, sizeof *g->ways) ||
+        !sinew_make_room(m, &g->courses, &g->courses_room, (size_t)f->object_count, sizeof *g->courses))
         return false;
-    for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_touch_object *object = &f->objects[o];
-        const bool moves = motion->carried && object->vertex_count > 0;
-        double sum[3] = {0, 0, 0};
-        for (int32_t v = object->first_vertex; moves && v < object->first_vertex + object->vertex_count; v++)
-            for (size_t c = 0; c < 3; c++)
-                sum[c] += (double)motion->wanted[4 * (size_t)v + c] - (double)motion->x[4 * (size_t)v + c];
-        for (size_t c = 0; c < 3; c++)
-            g->carry[o][c] = moves ? sum[c] / object->vertex_count : 0;
-    }
     return true;
 }
 
@@ -81,7 +73,8 @@ static double gap_of(const sinew_guard_pair *p, const double height[4])
     return low - high - (double)p->base;
 }
 
-static void take_pair(sinew_guard_pair *to, const sinew_features *f, const sinew_touch_pair *p, const sinew_real *x)
+static void take_pair(const sinew_guard *g, sinew_guard_pair *to, const sinew_features *f, const sinew_touch_pair *p,
+                      const sinew_real *x)
 {
     double height[4];
     memcpy(to->n, p->n, sizeof to->n);
@@ -98,39 +91,33 @@ static void take_pair(sinew_guard_pair *to, const sinew_features *f, const sinew
     const double gap = gap_of(to, height);
     to->gap = (sinew_real)gap;
     to->same = p->kind != SINEW_PAIR_PLANE && f->object[p->v[0]] == f->object[p->v[3]];
+    to->approach = (sinew_real)(to->same ? near_approach(f, g->ways, p->v, to->first) : 0);
     to->least = p->distance > 0 && gap > 0 ? (sinew_real)fmin(floor_of(f, p, x), gap) : -HUGE_VALF;
 }
 
-bool sinew_guard_build(sinew_guard *g, const sinew_features *f, const sinew_guard_motion *motion,
-                       const sinew_touch_pairs *pairs)
+bool sinew_guard_build(sinew_guard *g, const sinew_features *f, const sinew_real *x, const sinew_touch_pairs *pairs)
 {
     for (int32_t v = 0; v < f->vertex_count; v++) {
         const size_t at = 4 * (size_t)v;
-        const int32_t o = f->object[v];
-        for (size_t c = 0; c < 3; c++) {
-            g->safe[at + c] = g->asked[at + c] = g->begun[at + c] = motion->x[at + c];
-            g->centre[at + c] = (sinew_real)((double)motion->x[at + c] + g->carry[o][c]);
-        }
+        for (size_t c = 0; c < 3; c++)
+            g->safe[at + c] = g->asked[at + c] = g->begun[at + c] = x[at + c];
         g->safe[at + 3] = 1;
-        /* The ball contains where the vertex is and where its body takes it. */
-        const double *carry = g->carry[o];
-        const double length = sqrt(carry[0] * carry[0] + carry[1] * carry[1] + carry[2] * carry[2]);
-        g->centre[at + 3] = (sinew_real)fmax(motion->delta[o], length);
     }
+    sinew_course_begin(g, f);
     g->pair_count = pairs->count;
     if (!sinew_make_spare_room(&f->allocator, &g->pairs, &g->pair_room, (size_t)pairs->count, sizeof *g->pairs) ||
         !sinew_make_spare_room(&f->allocator, &g->near, &g->near_room, (size_t)pairs->count, sizeof *g->near) ||
         !sinew_make_spare_room(&f->allocator, &g->seen, &g->seen_room, (size_t)pairs->count, sizeof *g->seen))
         return false;
     for (int64_t k = 0; k < pairs->count; k++)
-        take_pair(&g->pairs[k], f, &pairs->list[k], motion->x);
+        take_pair(g, &g->pairs[k], f, &pairs->list[k], x);
     return true;
 }
 
 void sinew_guard_release(sinew_guard *g, const sinew_allocator *allocator)
 {
-    void *arrays[] = {g->pairs, g->near,  g->seen, g->stamp, g->far,    g->fixed,
-                      g->held,  g->begun, g->safe, g->asked, g->centre, g->carry};
+    void *arrays[] = {g->pairs, g->near,  g->seen, g->stamp, g->far,  g->fixed,
+                      g->held,  g->begun, g->safe, g->asked, g->ways, g->courses};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *g = (sinew_guard){0};
@@ -138,59 +125,47 @@ void sinew_guard_release(sinew_guard *g, const sinew_allocator *allocator)
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-/* The part of the way from safe to asked within the ball. */
-static double ball_limit(const sinew_guard *g, int32_t v)
-{
-    const sinew_real *ball = g->centre + 4 * (size_t)v, *from = g->safe + 4 * (size_t)v, *to = g->asked + 4 * (size_t)v;
-    double a = 0, b = 0, c = -(double)ball[3] * (double)ball[3];
-    for (int k = 0; k < 3; k++) {
-        const double e = (double)from[k] - (double)ball[k], d = (double)to[k] - (double)from[k];
-        a += d * d;
-        b += d * e;
-        c += e * e;
-    }
-    if (!(a + 2 * b + c > 0) || !(a > 0))
-        return 1;
-    const double root = sqrt(fmax(b * b - a * c, 0));
-    return fmax(0, fmin(1, (root - b) / a));
-}
-
 typedef struct limit_pass {
     sinew_guard *guard;
     const sinew_features *features;
 } limit_pass;
 
-/* m: from where the epoch began, less what the body goes as a whole. */
-static double distance_from(const sinew_real *x, const sinew_real *begun, const double carry[3])
+/* m: from where the epoch began. */
+static double distance_from(const sinew_real *x, const sinew_real *begun)
 {
     double square = 0;
     for (size_t c = 0; c < 3; c++) {
-        const double d = (double)x[c] - (double)begun[c] - carry[c];
+        const double d = (double)x[c] - (double)begun[c];
         square += d * d;
     }
     return sqrt(square);
 }
 
-/* tau of a vertex by its ball alone, and how far it may be from where the epoch began, without its body's motion and
- * with it. */
+/* tau of a vertex by its ball alone. */
 static void start_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const limit_pass *p = context;
+    (void)member;
+    for (int32_t v = first; v < last; v++)
+        p->guard->safe[4 * (size_t)v + 3] = (sinew_real)sinew_course_tau(p->guard, p->features, v, 1);
+}
+
+/* How far a vertex may come from where it is expected, and from where the epoch began. */
+static void way_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const limit_pass *p = context;
     sinew_guard *g = p->guard;
     (void)member;
     for (int32_t v = first; v < last; v++) {
         const size_t at = 4 * (size_t)v;
-        const double *carry = g->carry[p->features->object[v]], none[3] = {0, 0, 0};
-        g->safe[at + 3] = (sinew_real)ball_limit(g, v);
-        for (int k = 0; k < 2; k++)
-            g->far[2 * (size_t)v + (size_t)k] =
-                (sinew_real)fmax(distance_from(g->safe + at, g->begun + at, k ? none : carry),
-                                 distance_from(g->asked + at, g->begun + at, k ? none : carry));
+        g->far[2 * (size_t)v] = (sinew_real)sinew_course_way(g, p->features, v);
+        g->far[2 * (size_t)v + 1] =
+            (sinew_real)fmax(distance_from(g->safe + at, g->begun + at), distance_from(g->asked + at, g->begun + at));
     }
 }
 
-/* Whether a pair cannot come too near, however its vertices go: gaps shrink by no more than their ways. A body's own
- * motion brings none of its features nearer to each other. */
+/* Whether a pair cannot come too near, however its vertices go: gaps shrink by no more than their ways. The ways on
+ * which a body is expected bring two of its own features nearer by no more than they differ. */
 static bool stays_apart(const sinew_guard *g, const sinew_guard_pair *p)
 {
     const size_t whole = p->same ? 0 : 1;
@@ -200,11 +175,13 @@ static bool stays_apart(const sinew_guard *g, const sinew_guard_pair *p)
         double *most = &ways[a >= p->first];
         *most = far > *most ? far : *most;
     }
-    return (double)p->gap - ways[0] - ways[1] > (double)p->least;
+    return (double)p->gap - (double)p->approach - ways[0] - ways[1] > (double)p->least;
 }
 
-static void list_near(sinew_guard *g)
+static void list_near(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
+    const limit_pass pass = {g, f};
+    sinew_over_particles(threads, g->vertex_count, way_range, &pass);
     g->near_count = 0;
     for (int64_t k = 0; k < g->pair_count; k++)
         if (!stays_apart(g, &g->pairs[k]))
@@ -433,19 +410,49 @@ static void join_colliders(sinew_guard *g, const sinew_features *f, int pass)
     }
 }
 
-static void stay(sinew_guard *g)
+static void stay(sinew_guard *g, const sinew_features *f)
 {
     for (int32_t v = 0; v < g->vertex_count; v++)
         g->safe[4 * (size_t)v + 3] = 0;
+    for (int32_t o = 0; o < f->object_count; o++)
+        g->courses[o].part = 0;
+}
+
+/* Whether all vertices and objects go all of their way. */
+static bool goes_all(const sinew_guard *g, const sinew_features *f)
+{
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (g->courses[o].part < 1)
+            return false;
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        if (g->safe[4 * (size_t)v + 3] < 1)
+            return false;
+    return true;
 }
 
 /* tau by balls alone, and the pairs that might come too near. */
 static void start(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
+    sinew_course_choose(g, f);
     sinew_over_particles(threads, g->vertex_count, start_range, &pass);
     join_colliders(g, f, 0);
-    list_near(g);
+    g->wide = !goes_all(g, f);
+    list_near(g, f, threads);
+}
+
+/* After a pass that shortened ways: those of colliders and bodies go together. The first one may bring pairs near that
+ * would not be if all went their whole way. */
+static void join(sinew_guard *g, const sinew_features *f, int pass, int32_t threads)
+{
+    join_colliders(g, f, pass);
+    sinew_course_join(g, f, pass);
+    if (g->wide)
+        return;
+    g->wide = true;
+    list_near(g, f, threads);
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        g->stamp[v] = pass;
 }
 
 int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threads)
@@ -459,14 +466,23 @@ int32_t sinew_guard_limit(sinew_guard *g, const sinew_features *f, int32_t threa
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
     for (int k = 0; g->near_count > 0 && shorten_ways(g, k); k++) {
         if (k == PASSES) {
-            stay(g);
+            stay(g, f);
             break;
         }
-        join_colliders(g, f, k + 1);
+        join(g, f, k + 1, threads);
     }
     for (int32_t v = 0; v < g->vertex_count; v++)
         count += g->held[v] = g->held[v] || g->safe[4 * (size_t)v + 3] < 1;
     return count;
+}
+
+void sinew_guard_settle(sinew_guard *g, const sinew_features *f)
+{
+    for (int32_t o = 0; o < f->object_count; o++) {
+        sinew_course *course = &g->courses[o];
+        course->at += course->part * (course->to - course->at);
+        course->to = course->at;
+    }
 }
 
 void sinew_guard_place(const sinew_guard *g, int32_t v, sinew_real x[3])

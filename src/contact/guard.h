@@ -15,8 +15,8 @@
  * and tau = 0 is where everything was allowed, so this ends. The result does not depend on the number of threads: pairs
  * are gone through in the order of the list.
  *
- * What is not in reach of each other stays so: a vertex keeps within a ball of radius `delta` around where its body's
- * mean motion takes it (a falling body takes its balls along).
+ * Pairs that are not listed cannot meet: a vertex keeps within a ball around where it is expected, which goes along
+ * (course.h), and detection lists every pair that can come near while all vertices do.
  *
  * The floor keeps a distance of 1 % of the offset, at least 64 units of the last place: going a part of the way again
  * and again would wear distances down to nothing. At the floor only retreat is free. A collider moves as a whole: all
@@ -32,13 +32,21 @@
 /* What the guard keeps of a pair. */
 typedef struct sinew_guard_pair {
     sinew_real n[3];
-    sinew_real least; /* m: gap that it may have at least; -inf: it has no guard */
-    sinew_real gap;   /* m: when the epoch began */
-    sinew_real base;  /* m: the sum of cores; of a plane, its height along n */
+    sinew_real least;    /* m: gap that it may have at least; -inf: it has no guard */
+    sinew_real gap;      /* m: when the epoch began */
+    sinew_real approach; /* m: by which ways of one object bring its features nearer; 0: of two */
+    sinew_real base;     /* m: the sum of cores; of a plane, its height along n */
     int32_t v[4];
     int16_t first; /* vertices of the first feature: v[0] .. v[first - 1]; 4: the second is a plane */
     bool same;     /* both features are of one object */
 } sinew_guard_pair;
+
+/* How far an object has come on its ways (course.h). */
+typedef struct sinew_course {
+    double at;   /* lambda where vertices are safe */
+    double to;   /* lambda that suits what is asked best */
+    double part; /* of the difference that the motion at hand goes */
+} sinew_course;
 
 typedef struct sinew_guard {
     int32_t vertex_count;
@@ -54,24 +62,18 @@ typedef struct sinew_guard {
     sinew_real *begun;       /* [vertex_count][4] m: where the epoch began */
     sinew_real *safe;        /* [vertex_count][4] m: where vertices are; the fourth number is tau of the last motion */
     sinew_real *asked;       /* [vertex_count][4] m: where they should go */
-    sinew_real *centre;      /* [vertex_count][4] m: of the ball; the fourth number is its radius */
-    double (*carry)[3];      /* [object_count] m: what bodies go as a whole */
+    sinew_real *ways;        /* [vertex_count][4] m: on which vertices are expected; fourth: radius of their ball */
+    sinew_course *courses;   /* [object_count] */
+    bool wide;               /* some go less than all of their way, so that the end of the motion is not known */
     size_t pair_room, near_room, seen_room, stamp_room, far_room, fixed_room, held_room, begun_room, safe_room,
-        asked_room, centre_room, carry_room;
+        asked_room, ways_room, courses_room;
 } sinew_guard;
 
-/* What is known of the motion that is to come. */
-typedef struct sinew_guard_motion {
-    const sinew_real *x;      /* [vertex_count][4] m: where all are now */
-    const sinew_real *wanted; /* [vertex_count][4] m: where they would go */
-    const double *delta;      /* [object_count] m: radii of the balls */
-    bool carried;             /* balls go along with their bodies */
-} sinew_guard_motion;
-
-/* carry of each object, and room; false without memory. */
-bool sinew_guard_begin(sinew_guard *guard, const sinew_features *features, const sinew_guard_motion *motion);
-/* Takes over the pairs of an epoch. Pairs that touch or overlap (distance <= 0) have no guard. False without memory. */
-bool sinew_guard_build(sinew_guard *guard, const sinew_features *features, const sinew_guard_motion *motion,
+/* Room for vertices and objects; the caller fills `ways`. False without memory. */
+bool sinew_guard_begin(sinew_guard *guard, const sinew_features *features);
+/* Takes over the pairs of an epoch that begins at x [vertex_count][4]. Pairs that touch or overlap (distance <= 0) have
+ * no guard. False without memory. */
+bool sinew_guard_build(sinew_guard *guard, const sinew_features *features, const sinew_real *x,
                        const sinew_touch_pairs *pairs);
 void sinew_guard_release(sinew_guard *guard, const sinew_allocator *allocator);
 
@@ -80,5 +82,7 @@ void sinew_guard_release(sinew_guard *guard, const sinew_allocator *allocator);
 int32_t sinew_guard_limit(sinew_guard *guard, const sinew_features *features, int32_t thread_count);
 /* Where vertex v comes with its tau. */
 void sinew_guard_place(const sinew_guard *guard, int32_t v, sinew_real x[3]);
+/* The motion is made: the caller has put all places into `safe`. */
+void sinew_guard_settle(sinew_guard *guard, const sinew_features *features);
 
 #endif

@@ -5,20 +5,32 @@
  * The node's own box goes down the target's levels; where it meets a node of level 0, features are held against each
  * other: their boxes, then a glance in floats (glance.h), then distances in double. Boxes and glances only decide what
  * is sure, so every variant finds the same.
+ *
+ * Functions that take `moving` are made twice, with ways and without: who has none is not to pay for them.
  */
 #include "contact/glance.h"
 #include "contact/near.h"
 #include "math/lanes.h"
 #include "tree/box8.h"
 
+/* A node's boxes, and its ways or NULL. */
+typedef struct search_group {
+    const sinew_box_node *node;
+    const sinew_box_ways *ways;
+} search_group;
+
+/* One of them. */
 typedef struct search_box {
     float low[3], high[3];
+    search_group group;
+    int slot;
 } search_box;
 
 typedef struct search_node {
     const sinew_search *search;
     const sinew_box_node *node;
     const sinew_box_shape *shape;
+    const sinew_box_ways *ways;
     uint32_t row;
     search_box box;
     int32_t lowest; /* of its features; -1: partners need not be higher */
@@ -26,23 +38,66 @@ typedef struct search_node {
     sinew_search_found *found;
 } search_node;
 
-static inline search_box box_at(const sinew_box_node *node, int slot)
+#define MADE_TWICE static inline __attribute__((always_inline))
+
+MADE_TWICE search_group group_at(const sinew_boxes *boxes, int32_t level, int32_t index, bool moving)
 {
-    search_box box;
+    return (search_group){boxes->nodes[level] + index, moving ? boxes->ways[level] + index : NULL};
+}
+
+/* The node that is searched for. */
+MADE_TWICE search_group own_group(const search_node *s, bool moving)
+{
+    return (search_group){s->node, moving ? s->ways : NULL};
+}
+
+MADE_TWICE search_box box_at(search_group group, int slot)
+{
+    search_box box = {.group = group, .slot = slot};
     for (int k = 0; k < 3; k++) {
-        box.low[k] = node->low[k][slot];
-        box.high[k] = node->high[k][slot];
+        box.low[k] = group.node->low[k][slot];
+        box.high[k] = group.node->high[k][slot];
     }
     return box;
 }
 
-/* One bit for each box of the node that meets the box. */
-static inline uint32_t boxes_that_meet(const sinew_box_node *node, const search_box *box)
+/* What ways add to the reach between a box and those of a group at most: how they differ where both are of one object,
+ * else their lengths. A place without a feature has an infinite box of ways, but a box that nothing meets. */
+static inline box8 more_reach(search_group group, const search_box *box)
 {
+    const sinew_box_ways *ways = box->group.ways;
+    const int slot = box->slot;
+    box8 square = box8_set(0);
+    for (int k = 0; k < 3; k++) {
+        const box8 differ = box8_max(box8_set(ways->high[k][slot]) - box8_load(group.ways->low[k]),
+                                     box8_load(group.ways->high[k]) - box8_set(ways->low[k][slot]));
+        square += differ * differ;
+    }
+    /* Nodes of several objects have -1, which is nobody's. */
+    const int32_t object = box->group.node->object[slot], own = object >= 0 ? object : INT32_MAX;
+    box8_mask objects;
+    memcpy(&objects, group.node->object, sizeof objects);
+    const box8_mask same = (box8_mask)(objects == (own - (box8_mask){0}));
+    const box8 apart = box8_load(group.ways->longest) + box8_set(ways->longest[slot]);
+    const box8 more = glance_pick(same, glance_root(square), apart);
+    return more + more * box8_set((float)SINEW_BOX_SLACK) + box8_set((float)SINEW_BOX_PAD);
+}
+
+/* One bit for each box of the group that meets the box. */
+MADE_TWICE uint32_t boxes_that_meet(search_group group, const search_box *box)
+{
+    const sinew_box_node *node = group.node;
     box8_mask meet = {-1, -1, -1, -1, -1, -1, -1, -1};
+    if (!group.ways) {
+        for (int k = 0; k < 3; k++)
+            meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
+                    (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
+        return glance_bits(meet);
+    }
+    const box8 more = more_reach(group, box);
     for (int k = 0; k < 3; k++)
-        meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
-                (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
+        meet &= (box8_mask)(box8_load(node->low[k]) - more <= box8_set(box->high[k])) &
+                (box8_mask)(box8_set(box->low[k]) - more <= box8_load(node->high[k]));
     return glance_bits(meet);
 }
 
@@ -54,11 +109,21 @@ static inline void put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-static inline void try_faces(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
-                             const sinew_box_shape *shape)
+/* What ways add to the reach between a feature of the node and those of a leaf. */
+MADE_TWICE box8 more_of(const search_node *s, int slot, search_group leaf, bool moving)
+{
+    if (!moving)
+        return box8_set(0);
+    const search_box own = box_at(own_group(s, moving), slot);
+    return more_reach(leaf, &own);
+}
+
+MADE_TWICE void try_faces(search_node *s, int slot, uint32_t bits, search_group group, const sinew_box_shape *shape,
+                          bool moving)
 {
     const sinew_search *search = s->search;
-    const glance g = glance_faces(s->shape, slot, shape);
+    const sinew_box_node *leaf = group.node;
+    const glance g = glance_faces(s->shape, slot, shape, more_of(s, slot, group, moving));
     for (bits &= ~g.far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         const int32_t cell = leaf->id[at];
@@ -69,10 +134,11 @@ static inline void try_faces(search_node *s, int slot, uint32_t bits, const sine
     }
 }
 
-static inline void try_edges(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf,
-                             const sinew_box_shape *shape)
+MADE_TWICE void try_edges(search_node *s, int slot, uint32_t bits, search_group group, const sinew_box_shape *shape,
+                          bool moving)
 {
-    const glance g = glance_edges(s->shape, slot, shape);
+    const sinew_box_node *leaf = group.node;
+    const glance g = glance_edges(s->shape, slot, shape, more_of(s, slot, group, moving));
     for (bits &= ~g.far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
@@ -93,14 +159,14 @@ static inline void try_crossings(search_node *s, int slot, uint32_t bits, const 
 
 /* Places of a leaf whose boxes meet that of the node's feature in place `slot`, that may be its partners by their
  * number and share no vertex with it. */
-static inline uint32_t partners_of(const search_node *s, int slot, const sinew_box_node *leaf,
-                                   const sinew_box_shape *shape)
+MADE_TWICE uint32_t partners_of(const search_node *s, int slot, search_group leaf, const sinew_box_shape *shape,
+                                bool moving)
 {
     const sinew_search_kind kind = s->search->kind;
-    const search_box own = box_at(s->node, slot);
+    const search_box own = box_at(own_group(s, moving), slot);
     uint32_t bits = boxes_that_meet(leaf, &own);
     if (kind != SINEW_SEARCH_FACES)
-        bits &= glance_higher(leaf->id, s->node->id[slot]);
+        bits &= glance_higher(leaf.node->id, s->node->id[slot]);
     if (!bits)
         return 0;
     if (kind == SINEW_SEARCH_FACES)
@@ -111,23 +177,23 @@ static inline uint32_t partners_of(const search_node *s, int slot, const sinew_b
 
 /* Features of the node against those of a node of level 0 of a target, whose box and highest feature are given. Where
  * partners have to be higher, features above that one have none there. */
-static void visit_leaf(search_node *s, const sinew_box_node *leaf, const sinew_box_shape *shape, const search_box *box,
-                       int32_t highest)
+MADE_TWICE void visit_leaf(search_node *s, search_group leaf, const sinew_box_shape *shape, const search_box *box,
+                           int32_t highest, bool moving)
 {
-    uint32_t ours = boxes_that_meet(s->node, box);
+    uint32_t ours = boxes_that_meet(own_group(s, moving), box);
     if (s->search->kind != SINEW_SEARCH_FACES)
         ours &= ~glance_higher(s->node->id, highest);
     for (; ours; ours &= ours - 1) {
         const int slot = __builtin_ctz(ours);
-        const uint32_t bits = partners_of(s, slot, leaf, shape);
+        const uint32_t bits = partners_of(s, slot, leaf, shape, moving);
         if (!bits)
             continue;
         if (s->search->kind == SINEW_SEARCH_EDGES)
-            try_edges(s, slot, bits, leaf, shape);
+            try_edges(s, slot, bits, leaf, shape, moving);
         else if (s->search->kind == SINEW_SEARCH_FACES)
-            try_faces(s, slot, bits, leaf, shape);
+            try_faces(s, slot, bits, leaf, shape, moving);
         else
-            try_crossings(s, slot, bits, leaf);
+            try_crossings(s, slot, bits, leaf.node);
     }
 }
 
@@ -138,7 +204,7 @@ static inline bool worth_a_visit(const search_node *s, const sinew_box_node *nod
            (s->object < 0 || node->object[slot] < 0 || sinew_may_touch(f, s->object, node->object[slot]));
 }
 
-static void visit_target(search_node *s, const sinew_boxes *target)
+MADE_TWICE void visit_target(search_node *s, const sinew_boxes *target, bool moving)
 {
     struct {
         int32_t level, index;
@@ -148,15 +214,16 @@ static void visit_target(search_node *s, const sinew_boxes *target)
     stack[top++].index = 0;
     while (top > 0) {
         const int32_t level = stack[--top].level, index = stack[top].index;
-        const sinew_box_node *node = target->nodes[level] + index;
-        for (uint32_t bits = boxes_that_meet(node, &s->box); bits; bits &= bits - 1) {
+        const search_group group = group_at(target, level, index, moving);
+        const sinew_box_node *node = group.node;
+        for (uint32_t bits = boxes_that_meet(group, &s->box); bits; bits &= bits - 1) {
             const int slot = __builtin_ctz(bits);
             const int32_t child = SINEW_BOXES_WIDE * index + slot;
             if (!worth_a_visit(s, node, slot))
                 continue;
             if (level == 1) {
-                const search_box box = box_at(node, slot);
-                visit_leaf(s, target->nodes[0] + child, target->shapes + child, &box, node->id[slot]);
+                const search_box box = box_at(group, slot);
+                visit_leaf(s, group_at(target, 0, child, moving), target->shapes + child, &box, node->id[slot], moving);
             } else {
                 stack[top].level = level - 1;
                 stack[top++].index = child;
@@ -165,17 +232,19 @@ static void visit_target(search_node *s, const sinew_boxes *target)
     }
 }
 
-static void search_of_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found)
+MADE_TWICE void search_for_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found,
+                                bool moving)
 {
-    const sinew_box_node *parent = search->own->nodes[1] + node / SINEW_BOXES_WIDE;
+    const search_group parent = group_at(search->own, 1, node / SINEW_BOXES_WIDE, moving);
     const int slot = node % SINEW_BOXES_WIDE;
     search_node s = {.search = search,
                      .node = search->own->nodes[0] + node,
                      .shape = search->own->shapes + node,
+                     .ways = search->own->ways[0] + node,
                      .row = row,
                      .box = box_at(parent, slot),
                      .lowest = -1,
-                     .object = parent->object[slot],
+                     .object = parent.node->object[slot],
                      .found = found};
     if (search->kind != SINEW_SEARCH_FACES) {
         s.lowest = INT32_MAX;
@@ -184,7 +253,15 @@ static void search_of_node(const sinew_search *search, int32_t node, uint32_t ro
                 s.lowest = s.node->id[i];
     }
     for (int32_t t = 0; t < search->target_count; t++)
-        visit_target(&s, search->targets[t]);
+        visit_target(&s, search->targets[t], moving);
+}
+
+static void search_of_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found)
+{
+    if (search->ways)
+        search_for_node(search, node, row, found, true);
+    else
+        search_for_node(search, node, row, found, false);
 }
 
 void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], const sinew_real *x,

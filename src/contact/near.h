@@ -29,6 +29,32 @@ static inline double near_cores(const sinew_features *f, int32_t v, int32_t w)
     return f->objects[f->object[v]].core + f->objects[f->object[w]].core;
 }
 
+/* m: how much nearer two features may come by the ways of their vertices, `first` of the four being those of the first.
+ * Of one object all go the same part of theirs, so that only differences count. */
+static inline double near_approach(const sinew_features *f, const sinew_real *ways, const int32_t v[4], int first)
+{
+    double most = 0, length[2] = {0, 0};
+    if (f->object[v[0]] == f->object[v[3]]) {
+        for (int a = 0; a < first; a++)
+            for (int b = first; b < 4; b++) {
+                double square = 0;
+                for (size_t k = 0; k < 3; k++) {
+                    const double d = (double)ways[4 * (size_t)v[a] + k] - (double)ways[4 * (size_t)v[b] + k];
+                    square += d * d;
+                }
+                most = near_larger(most, square);
+            }
+        return sqrt(most);
+    }
+    for (int a = 0; a < 4; a++) {
+        const sinew_real *way = ways + 4 * (size_t)v[a];
+        const double square =
+            (double)way[0] * (double)way[0] + (double)way[1] * (double)way[1] + (double)way[2] * (double)way[2];
+        length[a >= first] = near_larger(length[a >= first], square);
+    }
+    return sqrt(length[0]) + sqrt(length[1]);
+}
+
 /* The distance as pairs have it, which decides. */
 static inline bool near_enough(double d2, double cores, double reach)
 {
@@ -64,7 +90,8 @@ static inline bool near_face(const sinew_search *s, int32_t v, int32_t cell)
         near_point(s->x, c[i], x[i]);
         second = near_larger(second, (double)s->reach[c[i]]);
     }
-    const double reach = (double)s->reach[v] + second;
+    const int32_t all[4] = {v, c[0], c[1], c[2]};
+    const double reach = (double)s->reach[v] + second + (s->ways ? near_approach(f, s->ways, all, 1) : 0);
     if (!(f->flags[cell] & SINEW_IS_FACE))
         return near_lone(s, v, cell, reach);
     closest_triangle(p, x, &best);
@@ -75,6 +102,7 @@ static inline bool near_edges(const sinew_search *s, int32_t e, int32_t other)
 {
     const sinew_features *f = s->features;
     const int32_t *a = f->edges[e], *b = f->edges[other];
+    const int32_t all[4] = {a[0], a[1], b[0], b[1]};
     double p[2][3], q[2][3];
     sinew_closest best;
     for (int i = 0; i < 2; i++) {
@@ -84,7 +112,8 @@ static inline bool near_edges(const sinew_search *s, int32_t e, int32_t other)
     closest_segments(p, q, &best);
     return near_enough(best.d2, near_cores(f, a[0], b[0]),
                        near_larger((double)s->reach[a[0]], (double)s->reach[a[1]]) +
-                           near_larger((double)s->reach[b[0]], (double)s->reach[b[1]]));
+                           near_larger((double)s->reach[b[0]], (double)s->reach[b[1]]) +
+                           (s->ways ? near_approach(f, s->ways, all, 2) : 0));
 }
 
 #endif

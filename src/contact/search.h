@@ -24,8 +24,8 @@ typedef enum sinew_search_kind {
 typedef struct sinew_search {
     sinew_search_kind kind;
     const sinew_features *features;
-    const sinew_real *x, *reach; /* as of sinew_detect() */
-    const int32_t *rank;         /* [cell_count] of cells in the order of their vertices */
+    const sinew_real *x, *reach, *ways; /* as of sinew_detect() */
+    const int32_t *rank;                /* [cell_count] of cells in the order of their vertices */
     const sinew_boxes *own;
     const sinew_boxes *targets[2];
     int32_t target_count;

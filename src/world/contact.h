@@ -76,7 +76,6 @@ struct sinew_contact_work {
     sinew_real *begun;      /* [vertex_count][4] m: where they were when the step began */
     sinew_real *kinematic;  /* [vertices of one collider][4] work space */
     sinew_real *reach;      /* [vertex_count] m */
-    double *delta;          /* [object_count] m */
     double *way;            /* [object_count] of work space: where colliders would come */
     double *part;           /* [object_count] how far each collider has come in this step, 0 .. 1 */
     sinew_touch_pairs pairs;
@@ -127,8 +126,8 @@ struct sinew_contact_work {
     bool listed;          /* the list of contacts is that of the last step's end */
     bool crossings_known; /* report.crossings are those of the positions as they are */
 
-    size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, delta_room,
-        way_room, part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
+    size_t edge_room, x_room, wanted_room, begun_room, asked_room, cut_room, kinematic_room, reach_room, way_room,
+        part_room, element_room, touch_room, particle_room, data_room, own_room, block_room, guess_room;
     size_t v_room, skin_room, held_room, start_room, past_room, ended_room, number_room, note_room, packed_room,
         bounded_room, inside_room;
 };

@@ -325,7 +325,8 @@ static void measure_clearance(sinew_world *world, const sinew_real *x)
     const double began = sinew_seconds();
     for (int32_t v = 0; v < c->features.vertex_count; v++)
         c->reach[v] = (sinew_real)c->features.objects[c->features.object[v]].half;
-    if (sinew_detect(c->detector, x, c->reach, 0, &c->pairs, NULL) != SINEW_OK) {
+    const sinew_detect_places places = {.x = x, .reach = c->reach};
+    if (sinew_detect(c->detector, &places, 0, &c->pairs, NULL) != SINEW_OK) {
         c->pairs.count = 0;
         c->too_near = true; /* nobody knows */
     }

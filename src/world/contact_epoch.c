@@ -8,10 +8,11 @@
 
 #include "world/contact.h"
 
-#define DELTA_SPARE 1.2 /* balls are larger than the motion that is expected */
-#define DELTA_EDGES 1.5 /* and at most so many edges */
-#define MARGIN      0.5 /* of the offset: what is that near gets a contact element */
-#define HALVINGS    20  /* of the way of a plane before it stays */
+#define BALL_SPARE 1.2  /* balls are larger than what inertia asks for beyond the expected way */
+#define BALL_EDGES 0.25 /* they have room to be stopped on that way, up to so many edges */
+#define MOST_EDGES 1.5  /* balls, and ways beside the mean one, are at most so many edges */
+#define MARGIN     0.5  /* of the offset: what is that near gets a contact element */
+#define HALVINGS   20   /* of the way of a plane before it stays */
 
 bool sinew_contact_is_guarded(const sinew_contact_work *c)
 {
@@ -40,39 +41,100 @@ static void gather_wanted(const sinew_world *world, bool first)
             sinew_contact_place(world, o, 1, c->wanted + 4 * (size_t)f->objects[o].first_vertex);
 }
 
-/* m: the longest way that a vertex of the object may go, beside what its body goes as a whole. */
-static double longest_way(const sinew_world *world, const sinew_touch_object *object, const double carry[3])
+static double length_of(const double a[3])
 {
-    const sinew_contact_work *c = world->contact;
-    const bool inertia = !object->kinematic && !world->def.quasistatic;
-    double most = 0;
-    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
-        const sinew_real *x = c->x + 4 * (size_t)v, *wanted = c->wanted + 4 * (size_t)v;
-        const sinew_real *tilde = inertia ? world->q_tilde + 4 * (size_t)c->features.particle[v] : wanted;
-        double near = 0, far = 0;
-        for (size_t i = 0; i < 3; i++) {
-            near += pow((double)wanted[i] - (double)x[i] - carry[i], 2);
-            far += pow((double)tilde[i] - (double)x[i] - carry[i], 2);
-        }
-        most = fmax(most, fmax(near, far));
-    }
-    return sqrt(most);
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
-/* Radii of the balls, and with them how far each vertex looks. */
-static void set_reach(const sinew_world *world)
+/* m: the way of an object as a whole; `carried`: the first epoch of a step, in which bodies go far. */
+static void mean_way(const sinew_contact_work *c, const sinew_touch_object *object, bool carried, double mean[3])
+{
+    const bool moves = carried && object->vertex_count > 0;
+    double sum[3] = {0, 0, 0};
+    for (int32_t v = object->first_vertex; moves && v < object->first_vertex + object->vertex_count; v++)
+        for (size_t i = 0; i < 3; i++)
+            sum[i] += (double)c->wanted[4 * (size_t)v + i] - (double)c->x[4 * (size_t)v + i];
+    for (size_t i = 0; i < 3; i++)
+        mean[i] = moves ? sum[i] / object->vertex_count : 0;
+}
+
+/* m: how far vertex v would go from x + way. */
+static double beyond(const sinew_contact_work *c, int32_t v, const sinew_real *there, const double way[3])
+{
+    double rest[3];
+    for (size_t i = 0; i < 3; i++)
+        rest[i] = (double)there[i] - (double)c->x[4 * (size_t)v + i] - way[i];
+    return length_of(rest);
+}
+
+/* Vertices of a collider are expected where its middle goes, in balls that contain where they are. */
+static void set_collider_ways(sinew_contact_work *c, int32_t o, const double mean[3])
+{
+    const sinew_touch_object *object = &c->features.objects[o];
+    double most = 0;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
+        most = fmax(most, beyond(c, v, c->wanted + 4 * (size_t)v, mean));
+    const double ball = fmin(BALL_SPARE * most + object->half, fmax(MOST_EDGES * c->edge[o], object->half));
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        sinew_real *way = c->guard.ways + 4 * (size_t)v;
+        for (int i = 0; i < 3; i++)
+            way[i] = (sinew_real)mean[i];
+        way[3] = (sinew_real)fmax(ball, length_of(mean));
+    }
+}
+
+/* Vertices of a body are expected where they would go, but not too far from where their body goes: what one asks for in
+ * vain would make all others look far. Returns the longest way. */
+static double set_body_ways(sinew_contact_work *c, int32_t o, const double mean[3])
+{
+    const sinew_touch_object *object = &c->features.objects[o];
+    const double most = fmax(MOST_EDGES * c->edge[o], object->half);
+    double longest = 0;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        const sinew_real *wanted = c->wanted + 4 * (size_t)v, *x = c->x + 4 * (size_t)v;
+        sinew_real *way = c->guard.ways + 4 * (size_t)v;
+        const double own = beyond(c, v, wanted, mean), part = own > most ? most / own : 1;
+        double d[3];
+        for (int i = 0; i < 3; i++) {
+            way[i] = (sinew_real)(mean[i] + part * ((double)wanted[i] - (double)x[i] - mean[i]));
+            d[i] = (double)way[i];
+        }
+        longest = fmax(longest, length_of(d));
+    }
+    return longest;
+}
+
+/* Radii of a body's balls: what inertia asks for beyond the way, and room to be stopped on it. */
+static void set_body_balls(const sinew_world *world, int32_t o, double longest)
+{
+    sinew_contact_work *c = world->contact;
+    const sinew_touch_object *object = &c->features.objects[o];
+    const double most = fmax(MOST_EDGES * c->edge[o], object->half);
+    const double room = fmin(longest, BALL_EDGES * c->edge[o]);
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        sinew_real *way = c->guard.ways + 4 * (size_t)v;
+        const double d[3] = {(double)way[0], (double)way[1], (double)way[2]};
+        const sinew_real *there =
+            world->def.quasistatic ? c->wanted + 4 * (size_t)v : world->q_tilde + 4 * (size_t)c->features.particle[v];
+        way[3] = (sinew_real)fmin(fmax(BALL_SPARE * beyond(c, v, there, d), room) + object->half, most);
+    }
+}
+
+/* Ways and balls of the guard (contact/course.h), and with them how far each vertex looks. */
+static void set_reach(const sinew_world *world, bool carried)
 {
     sinew_contact_work *c = world->contact;
     const sinew_features *f = &c->features;
     for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_touch_object *object = &f->objects[o];
-        const double *carry = c->guard.carry[o];
-        const double most = longest_way(world, object, carry);
-        c->delta[o] = fmin(DELTA_SPARE * most + object->half, fmax(DELTA_EDGES * c->edge[o], object->half));
-        const double length = sqrt(carry[0] * carry[0] + carry[1] * carry[1] + carry[2] * carry[2]);
-        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
-            c->reach[v] = (sinew_real)(object->half * (1 + MARGIN) + fmax(c->delta[o], length) + length);
+        double mean[3];
+        mean_way(c, &f->objects[o], carried, mean);
+        if (f->objects[o].kinematic)
+            set_collider_ways(c, o, mean);
+        else
+            set_body_balls(world, o, set_body_ways(c, o, mean));
     }
+    for (int32_t v = 0; v < f->vertex_count; v++)
+        c->reach[v] = (sinew_real)(f->objects[f->object[v]].half * (1 + MARGIN) + (double)c->guard.ways[4 * v + 3]);
 }
 
 sinew_touch_pair *sinew_contact_add_pair(sinew_world *world)
@@ -97,10 +159,13 @@ static bool add_plane_pairs(sinew_world *world, sinew_contact_work *c, int32_t o
     double point[3], normal[3];
     sinew_contact_plane(world, o, c->part[o], point, normal);
     for (int32_t v = 0; v < f->moved_count; v++) {
+        const sinew_real *way = c->guard.ways + 4 * (size_t)v;
+        const double d[3] = {(double)way[0], (double)way[1], (double)way[2]};
         double distance = -f->objects[f->object[v]].core;
         for (size_t i = 0; i < 3; i++)
             distance += normal[i] * ((double)c->x[4 * (size_t)v + i] - point[i]);
-        if (!sinew_may_touch(f, f->object[v], o) || distance > (double)c->reach[v] + f->objects[o].half * (1 + MARGIN))
+        if (!sinew_may_touch(f, f->object[v], o) ||
+            distance > (double)c->reach[v] + length_of(d) + f->objects[o].half * (1 + MARGIN))
             continue;
         sinew_touch_pair *p = sinew_contact_add_pair(world);
         if (!p)
@@ -117,7 +182,8 @@ static sinew_status find_pairs(sinew_world *world, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
     const double began = sinew_seconds();
-    sinew_status status = sinew_detect(c->detector, c->x, c->reach, c->def.pair_limit, &c->pairs, error);
+    const sinew_detect_places places = {c->x, c->reach, c->guard.ways};
+    sinew_status status = sinew_detect(c->detector, &places, c->def.pair_limit, &c->pairs, error);
     for (int32_t o = 0; status == SINEW_OK && o < c->features.object_count; o++)
         if (is_plane(&c->features.objects[o]) && !add_plane_pairs(world, c, o))
             status = sinew_fail_memory(error, "contacts");
@@ -221,19 +287,17 @@ static void bring_colliders(const sinew_world *world)
 sinew_status sinew_contact_make_epoch(sinew_world *world, bool first, sinew_error *error)
 {
     sinew_contact_work *c = world->contact;
-    sinew_guard_motion motion = {c->x, c->wanted, c->delta,
-                                 first && !world->def.quasistatic && sinew_contact_is_guarded(c)};
     c->report.epochs++;
     c->cut_count = 0;
     c->limited = false;
     memset(c->cut, 0, (size_t)c->features.vertex_count);
     advance_planes(world);
     gather_wanted(world, first);
-    if (!sinew_guard_begin(&c->guard, &c->features, &motion))
+    if (!sinew_guard_begin(&c->guard, &c->features))
         return sinew_fail_memory(error, "contacts");
-    set_reach(world);
+    set_reach(world, first && !world->def.quasistatic && sinew_contact_is_guarded(c));
     sinew_status status = find_pairs(world, error);
-    if (status == SINEW_OK && !sinew_guard_build(&c->guard, &c->features, &motion, &c->pairs))
+    if (status == SINEW_OK && !sinew_guard_build(&c->guard, &c->features, c->x, &c->pairs))
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)
         return status;

@@ -136,6 +136,7 @@ static bool hold(sinew_world *world, sinew_real *q, bool late)
             c->part[o] = c->way[o];
             sinew_contact_place(world, o, c->part[o], c->guard.safe + 4 * (size_t)f->objects[o].first_vertex);
         }
+    sinew_guard_settle(&c->guard, f);
     c->limited = false;
     return changed;
 }

@@ -280,7 +280,6 @@ static bool make_room(const sinew_world *world, sinew_contact_work *c)
            sinew_make_room(m, &c->kinematic, &c->kinematic_room, 4 * n, sizeof *c->kinematic) &&
            sinew_make_room(m, &c->reach, &c->reach_room, n, sizeof *c->reach) &&
            sinew_make_room(m, &c->number, &c->number_room, n, sizeof *c->number) &&
-           sinew_make_room(m, &c->delta, &c->delta_room, objects, sizeof *c->delta) &&
            sinew_make_room(m, &c->edge, &c->edge_room, objects, sizeof *c->edge) &&
            sinew_make_room(m, &c->way, &c->way_room, objects, sizeof *c->way) &&
            sinew_make_room(m, &c->part, &c->part_room, objects, sizeof *c->part);

@@ -189,10 +189,10 @@ void sinew_contact_release(sinew_world *world)
     sinew_batch_destroy(m, c->batch);
     sinew_plan_release(&c->plan, m);
     sinew_batch_work_release(&c->batch_work, m);
-    void *arrays[] = {c->edge,    c->x,        c->wanted,    c->begun,   c->kinematic, c->reach, c->delta,  c->part,
-                      c->element, c->touch_of, c->particles, c->data,    c->own,       c->guess, c->blocks, c->asked,
-                      c->number,  c->notes,    c->packed,    c->bounded, c->inside,    c->past,  c->ended,  c->held,
-                      c->start,   c->skins,    c->v_begun,   c->cut,     c->way};
+    void *arrays[] = {c->edge,    c->x,        c->wanted,    c->begun,  c->kinematic, c->reach,  c->part,
+                      c->element, c->touch_of, c->particles, c->data,   c->own,       c->guess,  c->blocks,
+                      c->asked,   c->number,   c->notes,     c->packed, c->bounded,   c->inside, c->past,
+                      c->ended,   c->held,     c->start,     c->skins,  c->v_begun,   c->cut,    c->way};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(m, arrays[k]);
     sinew_release(m, c);

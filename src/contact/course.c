@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * course.c: how far objects go on their ways in a motion. See course.h.
+ */
+#include "contact/course.h"
+
+#include <math.h>
+
+#define HALVINGS 30 /* of sigma before what is certain is taken */
+
+/* The left side of (1) in a motion: |e + tau a - sigma b|. */
+typedef struct course_ball {
+    double e[3], a[3], b[3];
+    double radius;
+} course_ball;
+
+static course_ball ball_of(const sinew_guard *g, const sinew_features *f, int32_t v)
+{
+    const sinew_course *course = &g->courses[f->object[v]];
+    course_ball ball = {.radius = (double)g->ways[4 * (size_t)v + 3]};
+    for (size_t k = 0; k < 3; k++) {
+        const size_t at = 4 * (size_t)v + k;
+        ball.e[k] = (double)g->safe[at] - (double)g->begun[at] - course->at * (double)g->ways[at];
+        ball.a[k] = (double)g->asked[at] - (double)g->safe[at];
+        ball.b[k] = (course->to - course->at) * (double)g->ways[at];
+    }
+    return ball;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* out = a + t b */
+static void add(const double a[3], double t, const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[k] + t * b[k];
+}
+
+static double distance_at(const course_ball *ball, double sigma, double tau)
+{
+    double z[3];
+    add(ball->e, tau, ball->a, z);
+    add(z, -sigma, ball->b, z);
+    return sqrt(dot(z, z));
+}
+
+/* The largest t of 0 .. most with |from + t along| <= radius. There is one, but for round-off. */
+static double largest_within(const double from[3], const double along[3], double radius, double most)
+{
+    const double a = dot(along, along), b = dot(from, along), c = dot(from, from) - radius * radius;
+    if (!(a * most * most + 2 * b * most + c > 0) || !(a > 0))
+        return most;
+    return fmax(0, fmin(most, (sqrt(fmax(b * b - a * c, 0)) - b) / a));
+}
+
+static double tau_of(const course_ball *ball, double sigma, double most)
+{
+    double from[3];
+    add(ball->e, -sigma, ball->b, from);
+    return largest_within(from, ball->a, ball->radius, most);
+}
+
+static double sigma_of(const course_ball *ball, double tau, double most)
+{
+    const double back[3] = {-ball->b[0], -ball->b[1], -ball->b[2]};
+    double from[3];
+    add(ball->e, tau, ball->a, from);
+    return largest_within(from, back, ball->radius, most);
+}
+
+/* Whether some tau goes with sigma: that of the nearest point to the ball's middle. */
+static bool some_tau(const course_ball *ball, double sigma)
+{
+    const double square = dot(ball->a, ball->a);
+    double from[3];
+    add(ball->e, -sigma, ball->b, from);
+    const double tau = square > 0 ? fmax(0, fmin(1, -dot(from, ball->a) / square)) : 0;
+    return distance_at(ball, sigma, tau) <= ball->radius;
+}
+
+void sinew_course_begin(sinew_guard *g, const sinew_features *f)
+{
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const double at = f->objects[o].kinematic ? 1 : 0;
+        g->courses[o] = (sinew_course){at, at, 1};
+    }
+}
+
+/* Least squares over the vertices of an object. */
+static double best_lambda(const sinew_guard *g, const sinew_touch_object *object)
+{
+    double over = 0, under = 0;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
+        for (size_t k = 0; k < 3; k++) {
+            const size_t at = 4 * (size_t)v + k;
+            const double d = (double)g->ways[at];
+            over += d * ((double)g->asked[at] - (double)g->begun[at]);
+            under += d * d;
+        }
+    return under > 0 && over > 0 ? fmin(1, over / under) : 0;
+}
+
+/* The largest sigma that every vertex of the object can follow. */
+static double largest_part(const sinew_guard *g, const sinew_features *f, const sinew_touch_object *object)
+{
+    double most = 1;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        const course_ball ball = ball_of(g, f, v);
+        if (distance_at(&ball, most, 1) <= ball.radius || some_tau(&ball, most))
+            continue;
+        double good = 0, bad = most;
+        for (int k = 0; k < HALVINGS; k++) {
+            const double middle = (good + bad) / 2;
+            if (some_tau(&ball, middle))
+                good = middle;
+            else
+                bad = middle;
+        }
+        most = good;
+    }
+    return most;
+}
+
+void sinew_course_choose(sinew_guard *g, const sinew_features *f)
+{
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const sinew_touch_object *object = &f->objects[o];
+        sinew_course *course = &g->courses[o];
+        course->part = 1;
+        if (object->kinematic)
+            continue;
+        course->to = best_lambda(g, object);
+        if (course->to != course->at)
+            course->part = largest_part(g, f, object);
+    }
+}
+
+double sinew_course_tau(const sinew_guard *g, const sinew_features *f, int32_t v, double most)
+{
+    const course_ball ball = ball_of(g, f, v);
+    return tau_of(&ball, g->courses[f->object[v]].part, most);
+}
+
+double sinew_course_way(const sinew_guard *g, const sinew_features *f, int32_t v)
+{
+    const course_ball ball = ball_of(g, f, v);
+    const double straight = fmax(distance_at(&ball, 0, 0), distance_at(&ball, 1, 1));
+    if (!g->wide)
+        return straight;
+    /* Lengths are convex: the largest is at a corner. */
+    const double across = fmax(distance_at(&ball, 0, 1), distance_at(&ball, 1, 0));
+    return fmax(distance_at(&ball, 0, 0), fmin(ball.radius, fmax(straight, across)));
+}
+
+/* Gives the vertices of an object the tau that goes with its part. */
+static void follow_part(sinew_guard *g, const sinew_features *f, const sinew_touch_object *object, int32_t stamp)
+{
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        sinew_real *tau = &g->safe[4 * (size_t)v + 3];
+        const sinew_real less = (sinew_real)sinew_course_tau(g, f, v, (double)*tau);
+        if (less >= *tau)
+            continue;
+        *tau = less;
+        g->stamp[v] = stamp;
+    }
+}
+
+void sinew_course_join(sinew_guard *g, const sinew_features *f, int32_t stamp)
+{
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const sinew_touch_object *object = &f->objects[o];
+        sinew_course *course = &g->courses[o];
+        double part = course->part;
+        if (object->kinematic || course->to == course->at)
+            continue;
+        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
+            if (g->stamp[v] == stamp) {
+                const course_ball ball = ball_of(g, f, v);
+                part = sigma_of(&ball, (double)g->safe[4 * (size_t)v + 3], part);
+            }
+        if (part == course->part)
+            continue;
+        course->part = part;
+        follow_part(g, f, object, stamp);
+    }
+}

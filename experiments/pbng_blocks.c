@@ -4,7 +4,7 @@
  * how many colours nodes and constraints need.
  *
  * Times are processor times of one thread, the fastest frame over its iterations. All three blocks go through the whole
- * motion, the finest for some 40 minutes of one core.
+ * motion, the finest for some 25 minutes of one core.
  */
 #include <math.h>
 #include <stdio.h>
@@ -104,10 +104,7 @@ static void claim_size(outcome *o, const trial *t, const trial *plain, int size,
                 trial_inverted(t) == 0 && worst < 1 ? HOLDS_YES
                 : worst < 1                         ? HOLDS_PARTLY
                                                     : HOLDS_NO,
-                "%s",
-                trial_inverted(t) == 0
-                    ? ""
-                    : "some tets at the clamped ends are inside out: the ends move by more than a cell");
+                "%s", trial_inverted(t) == 0 ? "" : "some tets are inside out; where these are was not looked for");
     outcome_number(o, cost_of(t), "ms_%d", t->n);
     outcome_number(o, cost_of(plain), "ms_plain_%d", t->n);
     outcome_number(o, bytes / t->tet_count, "bytes_per_tet_%d", t->n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bending_plate.h: the plate that hinges stand for on a flat mesh that repeats itself: its rigidity in cylindrical
- * bending, by minimising over all that vertices may do besides. For test_bending.c.
+ * bending, by minimising over all that vertices may do besides; and a sheet to bend. For test_bending.c and
+ * test_bending_limits.c.
  */
 #ifndef SINEW_BENDING_PLATE_H
 #define SINEW_BENDING_PLATE_H
@@ -137,6 +138,34 @@ static inline double effective_rigidity(const patch *p, double degrees, random_c
     energy = plate_gradient(&plate_now, u, true, g);
     sinew_mesh_destroy(mesh);
     return 2 * energy / plate_now.area;
+}
+
+/* A cloth of side x side vertices on springs, level, held along one side, that its weight bends; bending is the
+ * caller's.
+ */
+static inline sinew_world *make_sheet(int32_t side, sinew_solver_kind solver, int32_t iterations, sinew_body *sheet)
+{
+    sinew_error error = {0};
+    sinew_cloth_def cloth = sinew_default_cloth_def();
+    cloth.vertices[0] = cloth.vertices[1] = side;
+    sinew_mesh *mesh = sinew_mesh_cloth(&cloth, &error);
+    must(&error);
+    sinew_world_def def = sinew_default_world_def();
+    def.time_step = (sinew_real)0.05;
+    def.gravity[2] = -5;
+    def.solver = sinew_default_solver_def(solver);
+    def.solver.iterations = iterations;
+    def.solver.tolerance = 0;
+    sinew_world *world = make_world(&def);
+    *sheet = add_mesh(world, mesh, 0.2, NULL, NULL);
+    add_springs(world, *sheet, 20);
+    int32_t held[64];
+    assert_true(side <= 64);
+    for (int32_t i = 0; i < side; i++)
+        held[i] = side * i;
+    add_pins(world, *sheet, held, side, NULL);
+    sinew_mesh_destroy(mesh);
+    return world;
 }
 
 #endif

@@ -484,44 +484,15 @@ static void bad_triangles_are_refused_by_name(void **unused)
 /* One step of a sheet that is held along one edge and bent, by the solver. */
 static void step_sheet(sinew_energy_kind bending, sinew_solver_kind solver, int32_t iterations, sinew_real *q)
 {
-    sinew_error error = {0};
-    sinew_cloth_def cloth = sinew_default_cloth_def();
-    cloth.vertices[0] = cloth.vertices[1] = SHEET;
-    sinew_mesh *mesh = sinew_mesh_cloth(&cloth, &error);
-    must(&error);
-    sinew_world_def def = sinew_default_world_def();
-    def.time_step = (sinew_real)0.05;
-    def.gravity[2] = -5;
-    def.solver = sinew_default_solver_def(solver);
-    def.solver.iterations = iterations;
-    def.solver.tolerance = 0;
-    sinew_world *world = make_world(&def);
-    sinew_body_def body = sinew_default_body_def();
-    body.mesh = mesh;
-    body.density = (sinew_real)0.2;
-    const sinew_body sheet = sinew_world_add_body(world, &body, &error);
-    must(&error);
-    const sinew_energy_kind kinds[2] = {SINEW_ENERGY_SPRING, bending};
-    for (int k = 0; k < 2; k++) {
-        sinew_energy_def energy = sinew_default_energy_def(kinds[k]);
-        energy.body = sheet;
-        energy.parameters[0] = (sinew_real)(k ? 0.02 : 20);
-        sinew_world_add_energy(world, &energy, &error);
-        must(&error);
-    }
-    int32_t held[SHEET];
-    for (int32_t i = 0; i < SHEET; i++)
-        held[i] = SHEET * i;
-    sinew_pin_def pin = sinew_default_pin_def();
-    pin.body = sheet;
-    pin.vertices = held;
-    pin.vertex_count = SHEET;
-    sinew_world_add_pins(world, &pin, &error);
-    must(&error);
+    sinew_body sheet;
+    sinew_world *world = make_sheet(SHEET, solver, iterations, &sheet);
+    sinew_energy_def energy = sinew_default_energy_def(bending);
+    energy.body = sheet;
+    energy.parameters[0] = (sinew_real)0.02;
+    add_energy(world, &energy);
     sinew_world_step(world, NULL);
     sinew_world_get_positions(world, 0, SHEET * SHEET, q);
     sinew_world_destroy(world);
-    sinew_mesh_destroy(mesh);
 }
 
 /* Every solver that takes a bending energy comes to Newton's minimum. */

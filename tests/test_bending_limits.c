@@ -251,34 +251,17 @@ static void local_steps_are_nearest_and_lowest(void **unused)
 static double step_sheet(sinew_energy_kind kind, double slack, sinew_solver_kind solver, int32_t iterations,
                          sinew_real *q)
 {
-    sinew_error error = {0};
-    sinew_cloth_def cloth = sinew_default_cloth_def();
-    cloth.vertices[0] = cloth.vertices[1] = SHEET;
-    sinew_mesh *mesh = sinew_mesh_cloth(&cloth, &error);
-    must(&error);
-    sinew_world_def def = sinew_default_world_def();
-    def.time_step = (sinew_real)0.05;
-    def.gravity[2] = -5;
-    def.solver = sinew_default_solver_def(solver);
-    def.solver.iterations = iterations;
-    def.solver.tolerance = 0;
-    sinew_world *world = make_world(&def);
-    const sinew_body sheet = add_mesh(world, mesh, 0.2, NULL, NULL);
-    add_springs(world, sheet, 20);
+    sinew_body sheet;
+    sinew_world *world = make_sheet(SHEET, solver, iterations, &sheet);
     sinew_energy_def energy = sinew_default_energy_def(kind);
     energy.body = sheet;
     energy.parameters[0] = (sinew_real)0.02;
     energy.parameters[sinew_energy_parameter(kind, "slack_above")] = (sinew_real)slack;
     add_energy(world, &energy);
-    int32_t held[SHEET];
-    for (int32_t i = 0; i < SHEET; i++)
-        held[i] = SHEET * i;
-    add_pins(world, sheet, held, SHEET, NULL);
     sinew_step_result result;
     sinew_world_step(world, &result);
     sinew_world_get_positions(world, 0, SHEET * SHEET, q);
     sinew_world_destroy(world);
-    sinew_mesh_destroy(mesh);
     return result.objective;
 }
 

@@ -639,6 +639,8 @@ static void wrong_rods_are_found(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("wrong rods", 12, 300);
+    /* In single precision primal-dual may leave the range of numbers where rods exclude each other, and says so. */
+    const uint32_t overflow = sizeof(sinew_real) == 4 ? SINEW_STEP_NOT_FINITE : 0;
     int sizes = 0, found = 0;
     for (int c = 0; c < r.count; c++) {
         const sinew_solver_kind kind = systems[random_index(&r, 2)];
@@ -656,7 +658,8 @@ static void wrong_rods_are_found(void **unused)
         const uint64_t before = sinew_world_state_hash(world);
         const uint32_t bits = sinew_world_step(world, &result);
         /* A flat clique may have another place for all of its rods. */
-        if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS)) && !(result.violation <= MET * rod_scale(&f)))
+        if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS | overflow)) &&
+            !(result.violation <= MET * rod_scale(&f)))
             fail_msg("case %d, %s: rod %d is %g of its length: bits %x, \"%s\"", c, sinew_get_solver_info(kind)->name,
                      wrong, factor, bits, result.constraints);
         if (bits & SINEW_STEP_CONTRADICTORY) {

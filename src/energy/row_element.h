@@ -3,9 +3,10 @@
  * row_element.h: every slot of an energy that wants one combination of an element's vertices to have a given length,
  * or one between two limits:
  *
- *     z = sum_a c_a x_a,   sum_a c_a = 0        psi = k/2 (|z| - L)^2,  L the number nearest to |z| in [least,
- * greatest] grad_a = c_a f,  f = k (1 - L/|z|) z      H_ab = c_a c_b K,  K = k [u u^T + (1 - L/|z|) (1 - u u^T)],  u =
- * z/|z|
+ *     z = sum_a c_a x_a,   sum_a c_a = 0        psi = k/2 (|z| - L)^2
+ *     grad_a = c_a f,  f = k (1 - L/|z|) z      H_ab = c_a c_b K,  K = k [u u^T + (1 - L/|z|) (1 - u u^T)],  u = z/|z|
+ *
+ * with L the number nearest to |z| between a least and a greatest one, which are the same unless limits are wanted.
  *
  * The bending vectors of surfaces are such: zero where the rest shape is flat (then psi is quadratic and K = k 1), and
  * of the length of a curvature where it is not. psi is the squared distance of z to the sphere of radius L, so that PD

@@ -16,7 +16,7 @@
  * and solve allocate nothing and work on one thread. The order that the caller gave is kept but for postordering, which
  * lets every unknown come after all that were before it and have to do with it.
  *
- * Not MUMPS, which exchanges pivots: see docs/constraints.md.
+ * Beside MUMPS, which exchanges pivots: docs/constraints.md, bench/bench_saddle.c.
  */
 #ifndef SINEW_LDL_H
 #define SINEW_LDL_H

@@ -454,8 +454,9 @@ static void fill_scaled(sinew_saddle *s, double shift)
 static bool factorise_rows(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
-    if (good && sinew_saddle_in_doubt(s)) {
-        sinew_saddle_look_again(s, fmax(REDUNDANT, s->doubt));
+    const double clear = good ? sinew_saddle_doubt(s) : 0;
+    if (clear > 0) {
+        sinew_saddle_look_again(s, clear, fmax(REDUNDANT, s->doubt));
         fill_scaled(s, shift);
         good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
     }

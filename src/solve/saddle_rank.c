@@ -8,9 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SMALL       1e-6  /* pivots below this are in doubt, ... */
-#define ROUND_OFF   1e-14 /* ... unless they are below this, and none */
-#define CLEAR       1e-2  /* pivots above this leave round-off of about 1e-12 behind them */
+#define ROUND_OFF   1e-14 /* pivots up to this are none */
+#define CLEAR       1e-2  /* pivots above this leave little round-off behind them */
 #define REFINEMENTS 8
 
 static bool is_hard(const sinew_saddle *s, int32_t k)
@@ -18,15 +17,42 @@ static bool is_hard(const sinew_saddle *s, int32_t k)
     return s->floors[k] > 0;
 }
 
-bool sinew_saddle_in_doubt(const sinew_saddle *s)
+/* How far a second look goes. It is as good as free in small systems; in large ones it costs two factorisations and a
+ * solution a row, and is taken where round-off is likely to be mistaken for a pivot. */
+typedef struct effort {
+    int32_t unknowns; /* up to this many */
+    double small;     /* pivots below this are in doubt */
+    int32_t rows;     /* that are left out, at most */
+} effort;
+
+static const effort efforts[] = {
+    {256, 1e-4, SINEW_SADDLE_DOUBTS}, {4096, 1e-6, SINEW_SADDLE_DOUBTS}, {INT32_MAX, 1e-8, 8}};
+
+static const effort *effort_of(const sinew_saddle *s)
 {
-    int32_t count = 0, small = 0;
+    return &efforts[(s->count > efforts[0].unknowns) + (s->count > efforts[1].unknowns)];
+}
+
+/* Hard rows with pivots between round-off and `most`. */
+static int32_t count_small(const sinew_saddle *s, double most)
+{
+    int32_t count = 0;
     for (int32_t k = 0; k < s->count; k++) {
-        const double size = is_hard(s, k) ? fabs(sinew_ldl_pivot(s->ldl, k)) : 1;
-        count += size > ROUND_OFF && size < SMALL;
-        small += size > ROUND_OFF && size < SMALL && !sinew_ldl_dropped(s->ldl, k);
+        const double size = is_hard(s, k) ? fabs(sinew_ldl_pivot(s->ldl, k)) : 0;
+        count += size > ROUND_OFF && size < most;
     }
-    return count > 0 && small <= SINEW_SADDLE_DOUBTS;
+    return count;
+}
+
+double sinew_saddle_doubt(const sinew_saddle *s)
+{
+    const effort *own = effort_of(s);
+    if (count_small(s, own->small) == 0)
+        return 0;
+    double clear = CLEAR;
+    while (clear > own->small && count_small(s, clear) > own->rows)
+        clear /= 10;
+    return clear > own->small ? clear : 0;
 }
 
 /* ---- The matrix of the second look ----------------------------------------------------------- */
@@ -113,11 +139,11 @@ static void keep_independent(sinew_saddle *s, int32_t count, double floor)
     }
 }
 
-bool sinew_saddle_look_again(sinew_saddle *s, double floor)
+bool sinew_saddle_look_again(sinew_saddle *s, double clear, double floor)
 {
     sinew_pivots inertia;
     take_hard_rows(s);
-    set_floors(s, CLEAR);
+    set_floors(s, clear);
     const int32_t count = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &inertia) ? list_doubtful(s) : INT32_MAX;
     if (count > SINEW_SADDLE_DOUBTS) {
         set_floors(s, floor);

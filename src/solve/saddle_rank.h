@@ -8,7 +8,7 @@
  *
  * The second look asks about J alone. In the scales of the saddle point it factorises
  *
- *     [ I    J_N^T ]          N: hard rows with pivots above CLEAR, which are certain;
+ *     [ I    J_N^T ]          N: hard rows with pivots that are certain, above 1e-2 if that leaves few;
  *     [ J_N   0    ]          D: the others, which are left out
  *
  * and finds of each row d of D that is in doubt the part of its own, u_d = (I - J_N^T (J_N J_N^T)^-1 J_N) J_d^T, by a
@@ -27,10 +27,11 @@ enum {
     SINEW_SADDLE_DOUBTS = 64 /* rows in doubt that a second look takes */
 };
 
-/* Whether pivots of the last factorisation leave a hard row in doubt: small ones, but no more than can be looked at. */
-bool sinew_saddle_in_doubt(const sinew_saddle *saddle);
+/* Whether pivots of the last factorisation leave a hard row in doubt: 0 where they do not, or where so many are small
+ * that they cannot be looked at; else the size of a pivot that is certain, below which rows are left out at first. */
+double sinew_saddle_doubt(const sinew_saddle *saddle);
 /* The second look: floors of hard rows become HUGE_VAL where a row is redundant, with pivots up to `floor`, else as
  * good as 0. Uses saddle->scaled. False: more rows are in doubt than it takes, and floors are as they were. */
-bool sinew_saddle_look_again(sinew_saddle *saddle, double floor);
+bool sinew_saddle_look_again(sinew_saddle *saddle, double clear, double floor);
 
 #endif

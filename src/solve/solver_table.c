@@ -85,42 +85,14 @@ static const char *const lacks[] = {"it has no constraint form C with psi = C^2 
                                     "it has no reduced coordinates",
                                     "it has no Jacobian of its constraints"};
 
-/* Names of the other solvers that take the energy, separated by commas: none that may explode. */
-static void list_others(sinew_energy_kind energy, sinew_solver_kind except, char *text, size_t size)
+/* Why an energy has not what a solver needs of it; NULL: it has. */
+static const char *needs_flaw(uint32_t needs, sinew_energy_kind energy)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
-        if (kind != (int)except && !table[kind]->info.explicit_step &&
-            sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
-            used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", table[kind]->info.name,
-                                     table[kind]->info.static_only ? " (equilibria only)" : "");
-}
-
-/* Whether an energy has what a solver needs; else why not. */
-static bool has_needs(sinew_solver_kind solver, uint32_t needs, sinew_energy_kind energy, char *why, size_t size)
-{
-    const sinew_solver_info *s = sinew_get_solver_info(solver);
-    const sinew_energy_info *e = sinew_get_energy_info(energy);
     const uint32_t missing = needs & ~sinew_energy_capabilities(sinew_energy_get_ops(energy));
-    if (missing == 0)
-        return true;
-    if (why && size) {
-        size_t bit = 0;
-        while (!(missing >> bit & 1))
-            bit++;
-        char others[256];
-        list_others(energy, solver, others, sizeof others);
-        snprintf(why, size, "%s cannot take %s: %s; use %s", s->name, e->name, lacks[bit], others);
-    }
-    return false;
-}
-
-bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)
-{
-    if (!SINEW_ASSERT(sinew_get_solver_info(solver) && sinew_get_energy_info(energy)))
-        return false;
-    return has_needs(solver, sinew_get_solver_info(solver)->needs, energy, why, size);
+    size_t bit = 0;
+    while (missing && !(missing >> bit & 1))
+        bit++;
+    return missing ? lacks[bit] : NULL;
 }
 
 /* Why a solver cannot keep an energy hard that it takes; NULL: it can. */
@@ -138,32 +110,57 @@ static const char *hard_flaw(sinew_solver_kind solver, sinew_energy_kind energy)
     return NULL;
 }
 
-/* Names of the solvers that keep the energy hard, each with a comma after it. */
-static void list_hard(sinew_energy_kind energy, char *text, size_t size)
+/* Names of the other solvers that take the energy, separated by commas: where it is hard those that keep it so, else
+ * none that may explode. */
+static void list_takers(sinew_energy_kind energy, bool hard, sinew_solver_kind except, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++)
-        if (!hard_flaw((sinew_solver_kind)kind, energy) &&
-            sinew_solver_accepts((sinew_solver_kind)kind, energy, NULL, 0))
-            used += (size_t)snprintf(text + used, size - used, "%s, ", table[kind]->info.name);
+    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++) {
+        const sinew_solver_info *info = &table[kind]->info;
+        if (kind != (int)except && !needs_flaw(info->needs, energy) &&
+            (hard ? !hard_flaw((sinew_solver_kind)kind, energy) : !info->explicit_step))
+            used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", info->name,
+                                     info->static_only ? " (equilibria only)" : "");
+    }
+}
+
+static void tell_refusal(sinew_solver_kind solver, sinew_energy_kind energy, bool hard, const char *flaw, char *why,
+                         size_t size)
+{
+    char takers[256];
+    list_takers(energy, hard, solver, takers, sizeof takers);
+    snprintf(why, size, "%s cannot take %s: %s; use %s", table[solver]->info.name, sinew_get_energy_info(energy)->name,
+             flaw, takers);
+}
+
+bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)
+{
+    if (!SINEW_ASSERT(sinew_get_solver_info(solver) && sinew_get_energy_info(energy)))
+        return false;
+    const char *flaw = needs_flaw(table[solver]->info.needs, energy);
+    if (flaw && why && size)
+        tell_refusal(solver, energy, false, flaw, why, size);
+    return !flaw;
 }
 
 sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy_kind energy, bool hard,
                                        sinew_error *error)
 {
-    char why[sizeof error->text];
+    char why[sizeof error->text], takers[256];
     const sinew_solver_kind solver = def->kind;
-    const uint32_t needs = table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs;
-    if (!has_needs(solver, needs, energy, why, sizeof why))
+    const char *flaw = needs_flaw(table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs, energy);
+    if (flaw) {
+        tell_refusal(solver, energy, hard, flaw, why, sizeof why);
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
-    const char *flaw = hard ? hard_flaw(solver, energy) : NULL;
+    }
+    flaw = hard ? hard_flaw(solver, energy) : NULL;
     if (!flaw)
         return SINEW_OK;
-    char others[256];
-    list_hard(energy, others, sizeof others);
-    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %sor a large stiffness",
-                      table[solver]->info.name, sinew_get_energy_info(energy)->name, flaw, others);
+    list_takers(energy, true, solver, takers, sizeof takers);
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %s%sor a large stiffness",
+                      table[solver]->info.name, sinew_get_energy_info(energy)->name, flaw, takers,
+                      takers[0] ? ", " : "");
 }
 
 /* Rows of a record are counted in 32 bits, one more than iterations. */

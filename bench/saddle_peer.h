@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * saddle_peer.h: MUMPS (sequential, package libmumps-seq-dev) on a symmetric indefinite matrix: SYM = 2, its own choice
+ * of ordering (ICNTL 7), detection of null pivots (ICNTL 24), two steps of refinement (ICNTL 10). Where the package is
+ * not installed, bench_mumps() is NULL.
+ */
+#ifndef SINEW_SADDLE_PEER_H
+#define SINEW_SADDLE_PEER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Upper triangle by columns, all borrowed. */
+typedef struct bench_matrix {
+    int32_t count;
+    const size_t *column; /* [count + 1] */
+    const int32_t *row;
+    const double *values;
+} bench_matrix;
+
+typedef struct bench_factors {
+    int status;          /* INFOG(1) of the last call: below 0 it failed */
+    double size;         /* numbers in the factors */
+    int32_t null_pivots; /* that were found */
+    int32_t delayed;     /* pivots that were put off */
+    int32_t room;        /* per cent of room beyond the estimate that it needed (ICNTL 14) */
+} bench_factors;
+
+/* null: pivots up to this times |A| are none; 0: MUMPS's own choice. NULL: not installed, or it cannot begin. */
+void *bench_mumps(const bench_matrix *matrix, double null);
+bench_factors bench_mumps_analyse(void *own);
+/* Asks again for twice the room where there was too little (status -9). */
+bench_factors bench_mumps_factorise(void *own);
+bench_factors bench_mumps_solve(void *own, const double *b, double *x);
+void bench_mumps_destroy(void *own); /* NULL is fine */
+
+#endif

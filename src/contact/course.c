@@ -14,7 +14,8 @@ typedef struct course_ball {
     double radius;
 } course_ball;
 
-static course_ball ball_of(const sinew_guard *g, const sinew_features *f, int32_t v)
+static inline __attribute__((always_inline)) course_ball ball_of(const sinew_guard *g, const sinew_features *f,
+                                                                 int32_t v)
 {
     const sinew_course *course = &g->courses[f->object[v]];
     course_ball ball = {.radius = (double)g->ways[4 * (size_t)v + 3]};
@@ -39,12 +40,18 @@ static void add(const double a[3], double t, const double b[3], double out[3])
         out[k] = a[k] + t * b[k];
 }
 
-static double distance_at(const course_ball *ball, double sigma, double tau)
+/* Its square, which most questions are about: roots of all vertices would be felt. */
+static double square_at(const course_ball *ball, double sigma, double tau)
 {
     double z[3];
     add(ball->e, tau, ball->a, z);
     add(z, -sigma, ball->b, z);
-    return sqrt(dot(z, z));
+    return dot(z, z);
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
 }
 
 /* The largest t of 0 .. most with |from + t along| <= radius. There is one, but for round-off. */
@@ -78,14 +85,14 @@ static bool some_tau(const course_ball *ball, double sigma)
     double from[3];
     add(ball->e, -sigma, ball->b, from);
     const double tau = square > 0 ? fmax(0, fmin(1, -dot(from, ball->a) / square)) : 0;
-    return distance_at(ball, sigma, tau) <= ball->radius;
+    return square_at(ball, sigma, tau) <= ball->radius * ball->radius;
 }
 
 void sinew_course_begin(sinew_guard *g, const sinew_features *f)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
         const double at = f->objects[o].kinematic ? 1 : 0;
-        g->courses[o] = (sinew_course){at, at, 1};
+        g->courses[o] = (sinew_course){at, at, 1, false};
     }
 }
 
@@ -103,13 +110,24 @@ static double best_lambda(const sinew_guard *g, const sinew_touch_object *object
     return under > 0 && over > 0 ? fmin(1, over / under) : 0;
 }
 
+/* Whether every vertex of the object may have all it asks for. */
+static bool is_free(const sinew_guard *g, const sinew_features *f, const sinew_touch_object *object)
+{
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        const course_ball ball = ball_of(g, f, v);
+        if (!(square_at(&ball, 1, 1) <= ball.radius * ball.radius))
+            return false;
+    }
+    return true;
+}
+
 /* The largest sigma that every vertex of the object can follow. */
 static double largest_part(const sinew_guard *g, const sinew_features *f, const sinew_touch_object *object)
 {
     double most = 1;
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
         const course_ball ball = ball_of(g, f, v);
-        if (distance_at(&ball, most, 1) <= ball.radius || some_tau(&ball, most))
+        if (square_at(&ball, most, 1) <= ball.radius * ball.radius || some_tau(&ball, most))
             continue;
         double good = 0, bad = most;
         for (int k = 0; k < HALVINGS; k++) {
@@ -130,29 +148,32 @@ void sinew_course_choose(sinew_guard *g, const sinew_features *f)
         const sinew_touch_object *object = &f->objects[o];
         sinew_course *course = &g->courses[o];
         course->part = 1;
-        if (object->kinematic)
-            continue;
-        course->to = best_lambda(g, object);
-        if (course->to != course->at)
+        course->to = object->kinematic ? course->at : best_lambda(g, object);
+        course->free = is_free(g, f, object);
+        if (!course->free && course->to != course->at)
             course->part = largest_part(g, f, object);
     }
 }
 
 double sinew_course_tau(const sinew_guard *g, const sinew_features *f, int32_t v, double most)
 {
+    const sinew_course *course = &g->courses[f->object[v]];
+    if (course->free && course->part == 1 && most == 1)
+        return 1;
     const course_ball ball = ball_of(g, f, v);
-    return tau_of(&ball, g->courses[f->object[v]].part, most);
+    return tau_of(&ball, course->part, most);
 }
 
 double sinew_course_way(const sinew_guard *g, const sinew_features *f, int32_t v)
 {
     const course_ball ball = ball_of(g, f, v);
-    const double straight = fmax(distance_at(&ball, 0, 0), distance_at(&ball, 1, 1));
+    const double now = dot(ball.e, ball.e), straight = larger(now, square_at(&ball, 1, 1));
     if (!g->wide)
-        return straight;
+        return sqrt(straight);
     /* Lengths are convex: the largest is at a corner. */
-    const double across = fmax(distance_at(&ball, 0, 1), distance_at(&ball, 1, 0));
-    return fmax(distance_at(&ball, 0, 0), fmin(ball.radius, fmax(straight, across)));
+    const double across = larger(square_at(&ball, 0, 1), square_at(&ball, 1, 0)), most = larger(straight, across);
+    const double within = ball.radius * ball.radius;
+    return sqrt(larger(now, most < within ? most : within));
 }
 
 /* Gives the vertices of an object the tau that goes with its part. */

@@ -130,15 +130,15 @@ typedef struct limit_pass {
     const sinew_features *features;
 } limit_pass;
 
-/* m: from where the epoch began. */
-static double distance_from(const sinew_real *x, const sinew_real *begun)
+/* m2: of the way from where the epoch began. */
+static double square_from(const sinew_real *x, const sinew_real *begun)
 {
     double square = 0;
     for (size_t c = 0; c < 3; c++) {
         const double d = (double)x[c] - (double)begun[c];
         square += d * d;
     }
-    return sqrt(square);
+    return square;
 }
 
 /* tau of a vertex by its ball alone. */
@@ -159,8 +159,8 @@ static void way_range(const void *context, int32_t member, int32_t first, int32_
     for (int32_t v = first; v < last; v++) {
         const size_t at = 4 * (size_t)v;
         g->far[2 * (size_t)v] = (sinew_real)sinew_course_way(g, p->features, v);
-        g->far[2 * (size_t)v + 1] =
-            (sinew_real)fmax(distance_from(g->safe + at, g->begun + at), distance_from(g->asked + at, g->begun + at));
+        const double now = square_from(g->safe + at, g->begun + at), there = square_from(g->asked + at, g->begun + at);
+        g->far[2 * (size_t)v + 1] = (sinew_real)sqrt(now > there ? now : there);
     }
 }
 
@@ -181,8 +181,10 @@ static bool stays_apart(const sinew_guard *g, const sinew_guard_pair *p)
 static void list_near(sinew_guard *g, const sinew_features *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
-    sinew_over_particles(threads, g->vertex_count, way_range, &pass);
     g->near_count = 0;
+    if (g->pair_count == 0)
+        return;
+    sinew_over_particles(threads, g->vertex_count, way_range, &pass);
     for (int64_t k = 0; k < g->pair_count; k++)
         if (!stays_apart(g, &g->pairs[k]))
             g->near[g->near_count++] = (int32_t)k;

@@ -46,6 +46,7 @@ typedef struct sinew_course {
     double at;   /* lambda where vertices are safe */
     double to;   /* lambda that suits what is asked best */
     double part; /* of the difference that the motion at hand goes */
+    bool free;   /* what is asked is within the balls there */
 } sinew_course;
 
 typedef struct sinew_guard {

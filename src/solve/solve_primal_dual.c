@@ -21,7 +21,8 @@
  * Where steps become short although rows are open, the multipliers are far too small: edges that are nearly straight
  * between pins hold by tension, and without its stiffness the linear model prefers zigzags. The rows are then met
  * first, as sap meets them: moves by rows alone, whose multipliers add up (restoration of feasibility; Nocedal and
- * Wright, 15.4). From there the method goes on, with weights of the merit afresh.
+ * Wright, 15.4). From there the method goes on, with weights of the merit afresh. Rows that are not met so, as they
+ * contradict each other, are given up: it goes on from where it was.
  *
  * Known limits: finds a local minimum. Rows whose C is a root of an energy have second derivatives that grow without
  * bound towards rest; `rows` = hard, the default, leaves such energies energies, whose minimum is the same.
@@ -39,6 +40,10 @@
 #define BAD_SOLVE 1e-6 /* relative residual of a system that was not solved */
 
 enum {
+    RESTORE_MOST = 60 /* moves by rows alone in a step */
+};
+
+enum {
     ROWS,
     PARAMETER_COUNT
 };
@@ -50,6 +55,7 @@ typedef struct primal_dual {
     double shift;         /* that the last system needed */
     double part;          /* of the last step that the search took */
     bool restoring;       /* rows are being met */
+    int32_t moves;        /* to meet them; RESTORE_MOST: given up in this step */
     double before;        /* N: residual one iteration ago */
     double *lambda, *mu;  /* [row_count] where a search begins; weights of its merit */
     sinew_real *q, *step; /* [particle_count][4] where it begins, and dq */
@@ -99,6 +105,7 @@ static void primal_dual_begin(sinew_solve *s)
     primal_dual *p = r->own;
     sinew_row_begin(s);
     p->shift = 0;
+    p->moves = 0;
     go_on(p, r->rows->row_count);
     sinew_solve_start(s, 1);
 }
@@ -198,14 +205,38 @@ static bool is_to_restore(const sinew_solve *s)
 {
     const sinew_row_solve *r = s->memory;
     const primal_dual *p = r->own;
-    return (p->restoring || p->part < SHORT) && sinew_row_open(r, false) > sinew_row_tolerance(s);
+    return (p->restoring || p->part < SHORT) && p->moves < RESTORE_MOST &&
+           sinew_row_open(r, false) > sinew_row_tolerance(s);
+}
+
+static void keep_place(sinew_solve *s)
+{
+    const sinew_row_solve *r = s->memory;
+    const primal_dual *p = r->own;
+    memcpy(p->q, s->q, 4 * (size_t)s->objective->particle_count * sizeof *p->q);
+    memcpy(p->lambda, r->lambda, (size_t)r->rows->row_count * sizeof *p->lambda);
+}
+
+/* Back to where the moves began, for good. */
+static void give_up(sinew_solve *s)
+{
+    sinew_row_solve *r = s->memory;
+    primal_dual *p = r->own;
+    memcpy(s->q, p->q, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
+    memcpy(r->lambda, p->lambda, (size_t)r->rows->row_count * sizeof *r->lambda);
+    p->moves = RESTORE_MOST;
+    evaluate(s);
 }
 
 /* One move by rows alone; what it pulls with adds to the multipliers. */
 static bool restore(sinew_solve *s)
 {
     sinew_row_solve *r = s->memory;
-    ((primal_dual *)r->own)->restoring = true;
+    primal_dual *p = r->own;
+    if (!p->restoring)
+        keep_place(s);
+    p->restoring = true;
+    p->moves++;
     memset(r->pull, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->pull);
     sinew_row_gather_rows(r);
     if (!solve_system(s, true))
@@ -280,8 +311,7 @@ static bool search(sinew_solve *s, double scale)
     primal_dual *p = r->own;
     double part = find_step(s);
     const double left = conditions_left(s, scale), slope = find_slope(s);
-    memcpy(p->q, s->q, 4 * (size_t)s->objective->particle_count * sizeof *p->q);
-    memcpy(p->lambda, r->lambda, (size_t)r->rows->row_count * sizeof *p->lambda);
+    keep_place(s);
     const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
     for (int k = 0; k < HALVINGS; k++, part /= 2) {
         place_trial(s, p->part = part);
@@ -303,6 +333,9 @@ static uint32_t primal_dual_iterate(sinew_solve *s)
     sinew_row_solve *r = s->memory;
     primal_dual *p = r->own;
     evaluate(s);
+    if (p->restoring && (p->moves >= RESTORE_MOST || !isfinite(s->residual)) &&
+        !(sinew_row_open(r, false) <= sinew_row_tolerance(s)))
+        give_up(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double scale = force_scale(s);

@@ -174,7 +174,7 @@ static int32_t factorise_panel(sinew_supernodal *f, int32_t k, const double *flo
 {
     const int32_t first = f->panels.column[k];
     double *panel = f->values + f->start[k];
-    if (!f->sign)
+    if (!f->sign || !floor)
         return f->kernels->factorise(height_of(f, k), width_of(f, k), panel, NULL, f->product, f->work);
     const sinew_dense_signs signs = {f->sign + first, floor + first, f->pivot + first};
     return f->kernels->factorise(height_of(f, k), width_of(f, k), panel, &signs, f->product, f->work);

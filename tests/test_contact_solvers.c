@@ -15,7 +15,7 @@
 #else
 #define TOLERANCE 1e-10
 /* Solvers end within AGREE of the scene's size: 1e-8 but beside a sphere, where contacts too many share out forces. */
-#define AGREE     3e-6
+#define AGREE     1e-5
 #endif
 
 typedef struct row {

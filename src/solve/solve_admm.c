@@ -330,12 +330,19 @@ static sinew_real *iterate_of(sinew_solve *s)
     return a->barrier ? a->q : s->q;
 }
 
+/* u may be NULL where nothing has duals. */
+static void forget_duals(admm *a)
+{
+    if (a->dual_count > 0)
+        memset(a->u, 0, a->dual_count * sizeof *a->u);
+}
+
 static void admm_begin(sinew_solve *s)
 {
     admm *a = s->memory;
     const double c_before = a->rule.memory.c;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    memset(a->u, 0, a->dual_count * sizeof *a->u);
+    forget_duals(a);
     if (a->automatic && sinew_weight_begin(&a->rule))
         set_factor(s, c_before);
     a->restarts = 0;
@@ -426,7 +433,7 @@ static void restart(sinew_solve *s)
     const double c_before = a->rule.memory.c;
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
         memcpy(q + 4 * i, (o->pinned[i] ? o->q_tilde : s->q_start) + 4 * i, 4 * sizeof *q);
-    memset(a->u, 0, a->dual_count * sizeof *a->u);
+    forget_duals(a);
     sinew_weight_restart(&a->rule);
     set_factor(s, c_before);
     a->restarts++;

@@ -130,9 +130,9 @@ static bool wanted(const sinew_arguments *a, const char *name)
 
 static bool all_known(const sinew_arguments *a)
 {
-    const char *names[SINEW_EXPERIMENT_MAX];
+    const char *names[EXPERIMENT_MAX];
     int32_t count = 0;
-    for (; experiment_at(count) && count < SINEW_EXPERIMENT_MAX; count++)
+    for (; experiment_at(count) && count < EXPERIMENT_MAX; count++)
         names[count] = experiment_at(count)->name;
     for (int32_t i = 0; i < a->plain_count; i++) {
         bool known = false;

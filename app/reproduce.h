@@ -7,10 +7,6 @@
 
 #include "experiments.h"
 
-enum {
-    SINEW_EXPERIMENT_MAX = 64
-};
-
 /* The table for a person, on standard output. */
 void sinew_print_outcome(const experiment *e, const outcome *o, double seconds);
 /* summary.json, report.html, and of every figure an .svg and (curves) a .csv, in `folder`. False when one cannot be

@@ -234,12 +234,12 @@ bool sinew_index_is_ours(const char *out)
 
 bool sinew_write_index(const char *out)
 {
-    json_t *summaries[SINEW_EXPERIMENT_MAX];
+    json_t *summaries[EXPERIMENT_MAX];
     sinew_output file;
     int32_t count = 0;
     if (!sinew_output_open(&file, "reproduce", out, "index.html"))
         return false;
-    for (; count < SINEW_EXPERIMENT_MAX && experiment_at(count); count++)
+    for (; count < EXPERIMENT_MAX && experiment_at(count); count++)
         summaries[count] = read_experiment(out, experiment_at(count));
     put_head(file.stream, summaries, count);
     fputs("<div class=\"cards\">\n", file.stream);

@@ -104,6 +104,9 @@ static const experiment experiments[] = {
     {"contact/hertz", "Hertz 1881", "a soft ball pressed on a plane, on three meshes", experiment_hertz, false},
 };
 
+_Static_assert(sizeof experiments / sizeof experiments[0] <= EXPERIMENT_MAX,
+               "more experiments than lists have room for");
+
 const experiment *experiment_at(int32_t index)
 {
     return index >= 0 && index < (int32_t)(sizeof experiments / sizeof experiments[0]) ? &experiments[index] : NULL;

@@ -87,6 +87,10 @@ typedef struct experiment {
     bool needs_beam;
 } experiment;
 
+enum {
+    EXPERIMENT_MAX = 128 /* that lists have room for */
+};
+
 /* NULL past the last. */
 const experiment *experiment_at(int32_t index);
 

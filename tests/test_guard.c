@@ -88,7 +88,7 @@ static void release_case(guard_case *g)
 
 /* ---- Motions ---------------------------------------------------------------------------------- */
 
-/* What an object asks for: a part of its ways, on which vertices waver, or stand, or are somewhere else. */
+/* The motion that an object asks for: a part of its ways, on which vertices waver, or stand, or are somewhere else. */
 static void ask_object(random_cases *r, guard_case *g, const sinew_touch_object *object)
 {
     const double part = random_between(r, -0.2, 1.3), waver = random_index(r, 2) ? random_between(r, 0, 0.3) : 0;

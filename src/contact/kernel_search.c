@@ -61,8 +61,9 @@ MADE_TWICE search_box box_at(search_group group, int slot)
     return box;
 }
 
-/* What ways add to the reach between a box and those of a group at most: how they differ where both are of one object,
- * else their lengths. A place without a feature has an infinite box of ways, but a box that nothing meets. */
+/* Reach that ways add between a box and those of a group, from above: how they differ where both are of one object,
+ * else the sum of their lengths. A place without a feature has an infinite box of ways, but a box that nothing meets.
+ */
 static inline box8 more_reach(search_group group, const search_box *box)
 {
     const sinew_box_ways *ways = box->group.ways;
@@ -109,7 +110,7 @@ static inline void put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-/* What ways add to the reach between a feature of the node and those of a leaf. */
+/* Reach that ways add between a feature of the node and those of a leaf, from above; none where nothing moves. */
 MADE_TWICE box8 more_of(const search_node *s, int slot, search_group leaf, bool moving)
 {
     if (!moving)

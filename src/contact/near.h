@@ -30,7 +30,7 @@ static inline double near_cores(const sinew_features *f, int32_t v, int32_t w)
 }
 
 /* m: how much nearer two features may come by the ways of their vertices, `first` of the four being those of the first.
- * Of one object all go the same part of theirs, so that only differences count. */
+ * Vertices of one object go the same part of their ways, so that only differences count. */
 static inline double near_approach(const sinew_features *f, const sinew_real *ways, const int32_t v[4], int first)
 {
     double most = 0, length[2] = {0, 0};

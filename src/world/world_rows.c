@@ -91,8 +91,8 @@ static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
 
 /* ---- Directions ---------------------------------------------------------------------------------- */
 
-/* Which constraints of the element must have a direction where it rests. It has those without the mark of a compliance
- * of 1, and inequalities that rest does not reach wait: a sheet with a limit of bending has no direction while flat. */
+/* Whether a constraint of the element must have a direction where it rests. One whose compliance is 1 is not there, and
+ * inequalities that rest does not reach wait: a sheet with a limit of bending has no direction while flat. */
 static bool needs_slope(const row_numbers *r, int32_t i, int32_t m, int32_t W)
 {
     return r->alpha[(i * m + i) * W] == 0 && (r->one_sided[i * W] == 0 || !(r->C[i * W] > 0));

@@ -11,7 +11,7 @@
 
 #include "bench.h"
 #include "block.h"
-#include "solve/global_step.h"
+#include "solve/projective/global_system.h"
 #include "tally.h"
 
 enum {

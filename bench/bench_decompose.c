@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "math/decompose_batch.h"
+#include "math/small/decompose_batch.h"
 
 enum {
     MATRIX_COUNT = 2048,

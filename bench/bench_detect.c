@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "contact/detect.h"
+#include "collide/candidates.h"
 
 typedef struct scene {
     const char *name;

@@ -5,7 +5,7 @@
  * Kernels are called as the objective calls them, chunk after chunk over chunk-local positions, on one thread and
  * without the copies between global and local vectors. Prints the fastest of several passes, and ratios to width 1.
  * Usage: bench_energy [n] [passes]
- * Elements stand alone here, not in fans (energy/plan.h), as bench_gradient has them.
+ * Elements stand alone here, not in fans (energy/batch_layout.h), as bench_gradient has them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "energy/energy.h"
-#include "energy/plan.h"
+#include "energy/batch_layout.h"
 
 enum {
     CHUNK_TETS = SINEW_CHUNK_ELEMENTS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench_order.c: entries of L, the work of a factorisation and the time of ordering, for blocks, a bar and meshes given
- * as arguments: nested dissection by places (linear/dissection.h), minimum degree (AMD), and METIS as CHOLMOD calls it,
+ * as arguments: nested dissection by places (linear/ordering/nested_dissection.h), minimum degree (AMD), and METIS as CHOLMOD calls it,
  * which the library does not. All on the graph of the particles; the last columns are ratios to METIS.
  */
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "linear/ordering.h"
+#include "linear/ordering/ordering.h"
 #include "mesh/topology.h"
 #include "sinew/sinew.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_saddle.c: saddle points of constraints (solve/saddle.h) by our L D L^T and by MUMPS, which exchanges pivots:
+ * bench_saddle.c: saddle points of constraints (solve/kkt/saddle_system.h) by our L D L^T and by MUMPS, which exchanges pivots:
  * processor time of analysis, factorisation and one solution, numbers in the factors and the residual that one referee
  * finds, on the same scaled matrix: an inextensible cloth that hangs by two corners, a rope and a block whose energies
  * are rows. Then cliques of rods in a plane, of which it is known how many are redundant: how many each finds. Before
@@ -19,7 +19,7 @@
 #include "bench.h"
 #include "block.h"
 #include "saddle_peer.h"
-#include "solve/row_solve.h"
+#include "solve/kkt/kkt_common.h"
 
 enum {
     RUNS = 3,

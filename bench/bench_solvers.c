@@ -20,9 +20,9 @@
 #include "bench.h"
 #include "block.h"
 #include "peers.h"
-#include "solve/global_step.h"
+#include "solve/projective/global_system.h"
 #include "solve/solver.h"
-#include "solve/sweep.h"
+#include "solve/constraint_sweep/sweep.h"
 #include "tally.h"
 
 enum {

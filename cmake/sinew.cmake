@@ -31,12 +31,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 function(sinew_add_variant name single suffix width)
-  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/energy/energy_*.c ${PROJECT_SOURCE_DIR}/src/math/*.c
-       ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c ${PROJECT_SOURCE_DIR}/src/contact/kernel_*.c)
-  list(FILTER kernels EXCLUDE REGEX "(energy|kernel)_choice\\.c$")
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/math/*.c ${PROJECT_SOURCE_DIR}/src/math/small/*.c
+       ${PROJECT_SOURCE_DIR}/src/energy/*/*.c ${PROJECT_SOURCE_DIR}/src/bvh/kernels/*.c
+       ${PROJECT_SOURCE_DIR}/src/collide/kernels/*.c)
   # Questions to a tree, and which features are near, have one answer, whichever variant gives it: nothing fuses there.
-  file(GLOB exact CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tree/kernel_*.c
-       ${PROJECT_SOURCE_DIR}/src/contact/kernel_*.c)
+  file(GLOB exact CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bvh/kernels/*.c
+       ${PROJECT_SOURCE_DIR}/src/collide/kernels/*.c)
   set_source_files_properties(${exact} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
   set(target ${name}_kernels_${suffix})
   add_library(${target} OBJECT ${kernels})
@@ -79,12 +79,10 @@ function(sinew_add_precision name single)
     list(APPEND objects $<TARGET_OBJECTS:${name}_kernels_generic>)
   endif()
 
-  file(GLOB sources CONFIGURE_DEPENDS ${root}/src/base/*.c ${root}/src/mesh/*.c ${root}/src/tree/*.c ${root}/src/objective/*.c
-       ${root}/src/contact/*.c
-       ${root}/src/linear/*.c ${root}/src/solve/*.c ${root}/src/world/*.c ${root}/src/io/*.c ${root}/src/energy/*.c)
-  list(FILTER sources EXCLUDE REGEX "/(energy|kernel)_[a-z0-9_]*\\.c$")
-  list(APPEND sources ${root}/src/energy/energy_choice.c ${root}/src/tree/kernel_choice.c
-       ${root}/src/contact/kernel_choice.c)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/src/*.c)
+  file(GLOB kernels CONFIGURE_DEPENDS ${root}/src/math/*.c ${root}/src/math/small/*.c ${root}/src/energy/*/*.c
+       ${root}/src/bvh/kernels/*.c ${root}/src/collide/kernels/*.c)
+  list(REMOVE_ITEM sources ${kernels})
   add_library(${name}_rest OBJECT ${sources})
   target_include_directories(${name}_rest PRIVATE ${root}/include ${root}/src)
   target_link_libraries(${name}_rest PRIVATE sinew_flags sinew_thirdparty)

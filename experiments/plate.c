@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate.c: plates as worlds. See plate.h.
+ * plate.c: plates as worlds. See plate_parameters.h.
  */
 #include "plate.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate.h: thin plates and shells as worlds: a membrane and a bending energy on any triangle mesh, what holds them, and
+ * plate_parameters.h: thin plates and shells as worlds: a membrane and a bending energy on any triangle mesh, what holds them, and
  * the strip whose shapes under load are known.
  *
  * A plate of thickness h, Young's modulus E and Poisson's ratio nu has the rigidity D = E h^3 / (12 (1 - nu^2)). Here

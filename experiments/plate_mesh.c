@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate_mesh.c: meshes of rectangles that favour no direction, or the wrong one. See plate.h.
+ * plate_mesh.c: meshes of rectangles that favour no direction, or the wrong one. See plate_parameters.h.
  */
 #include <math.h>
 #include <stdlib.h>

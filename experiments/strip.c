@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * strip.c: the strip of plate.h under its own weight, a load at its tip or a couple at its end.
+ * strip.c: the strip of plate_parameters.h under its own weight, a load at its tip or a couple at its end.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.c: growing arrays of triangles; tubes and balls.
+ * cell_measures.c: growing arrays of triangles; tubes and balls.
  *
  * Balls are icosahedra whose triangles are divided by four as often as the detail says, with the normals of the ball
  * they stand for, so that only their outline is not quite round.

@@ -9,7 +9,7 @@
 #include "random_cases.h"
 
 #include "mesh/mesh.h"
-#include "mesh/stencil.h"
+#include "mesh/topology/stencil.h"
 
 static inline void cross(const double a[3], const double b[3], double out[3])
 {

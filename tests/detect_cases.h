@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "contact/detect.h"
+#include "collide/candidates.h"
 #include "random_cases.h"
 
 /* Round-off beside the size of a case. The least of squared distances tells weights of nearly parallel edges to the

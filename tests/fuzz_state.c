@@ -122,7 +122,7 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
 
 /* ---- Checksums ----------------------------------------------------------------------------- */
 
-/* The layout of base/sections.h, version 2: header, table, contents. Changed states are given true checksums and a true
+/* The layout of base/tagged_blob.h, version 2: header, table, contents. Changed states are given true checksums and a true
  * size again, most of the time, or nothing behind them would ever be reached. */
 enum {
     HEADER_SIZE = 40,

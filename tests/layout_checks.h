@@ -8,8 +8,8 @@
 
 #include "make_world.h"
 
-#include "solve/sweep.h"
-#include "solve/visits.h"
+#include "solve/constraint_sweep/sweep.h"
+#include "solve/vertex_sweep/vertex_layout.h"
 
 /* colour [particle_count] of every node in the fixed groups or the layer, each in one of them once; -1 at pins. */
 static inline void find_node_colours(const sinew_visits *v, int32_t *colour)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/mesh_file.h"
+#include "io/mesh/file_formats.h"
 
 enum {
     MESH_ENTRY_PARTS = 4

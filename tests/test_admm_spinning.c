@@ -12,7 +12,7 @@
  */
 #include "make_world.h"
 #include "random_cases.h"
-#include "solve/weight_rule.h"
+#include "solve/projective/admm_penalty.h"
 #include "world/world.h"
 
 enum {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of the coarse space over aggregates (objective/aggregates.h, objective/galerkin.h, solve/coarse.h): its matrix
+ * Tests of the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h, solve/coarse/coarse_correction.h): its matrix
  * against P^T H P with dense matrices, pbng and Newton's conjugate gradients with it against Newton's method without,
  * and what changes of a world, threads and failing allocations do to it.
  */
 #include "failing_allocator.h"
-#include "objective/aggregates.h"
+#include "objective/coarse/aggregates.h"
 #include "objective/assembly.h"
 #include "pbng_worlds.h"
 #include "random_cases.h"
-#include "solve/coarse.h"
+#include "solve/coarse/coarse_correction.h"
 
 enum {
     AGGREGATES = 2, /* choice of pbng's `coarse` */

@@ -3,7 +3,7 @@
  * test_colliders.c: shapes of colliders: closed, outward, of the right volume; where motions, caches and poses take
  * them, against closed forms; ids; drawings; refusals; and memory that runs out.
  */
-#include "contact/shapes.h"
+#include "collide/shapes/colliders.h"
 #include "failing_allocator.h"
 #include "mesh/key_frames.h"
 #include "random_cases.h"

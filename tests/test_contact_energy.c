@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_energy.c: the contact energy (src/energy/energy_contact.c) in every lane variant against the formula of
+ * test_contact_energy.c: the contact energy (src/energy/edge/contact.c) in every lane variant against the formula of
  * its head, written out once more in doubles: value, gradient and second derivatives by differences of that, the
  * proximal map against a search, the block of one vertex against the whole Hessian, and the hard constraint.
  */
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "energy/contact.h"
+#include "energy/contact_data.h"
 #include "random_cases.h"
 
 #include "energy_batch.h"
@@ -29,7 +29,7 @@ typedef struct contact_case {
     double w[4], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[12];
 } contact_case;
 
-/* psi of the head of energy_contact.c */
+/* psi of the head of contact.c */
 static double reference(const contact_case *c, const double x[12])
 {
     double z[3] = {0, 0, 0}, along = 0, drift = 0, slip = 0;

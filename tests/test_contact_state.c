@@ -3,7 +3,7 @@
  * test_contact_state.c: what contact remembers: in states, when bodies and colliders come and go, for any number of
  * threads.
  */
-#include "base/sections.h"
+#include "base/tagged_blob.h"
 #include "contact_worlds.h"
 #include "random_cases.h"
 #include "saved_state.h"

@@ -32,7 +32,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "math/decompose_batch.h"
+#include "math/small/decompose_batch.h"
 
 #ifdef SINEW_SINGLE
 static const double tolerance = 5e-7, decades = 30;

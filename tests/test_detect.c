@@ -5,7 +5,7 @@
  */
 #include "detect_cases.h"
 
-#include "contact/search.h"
+#include "collide/broad_phase_search.h"
 #include "failing_allocator.h"
 
 /* ---- Features --------------------------------------------------------------------------------- */

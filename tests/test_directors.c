@@ -8,7 +8,7 @@
 #include "random_cases.h"
 #include "small_world.h"
 
-#include "mesh/stencil.h"
+#include "mesh/topology/stencil.h"
 
 #ifdef SINEW_SINGLE
 #define NEAR 2e-4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fans.c: kernels that take tets in fans (energy/plan.h) do what they do with the same tets one by one: value,
+ * test_fans.c: kernels that take tets in fans (energy/batch_layout.h) do what they do with the same tets one by one: value,
  * gradient, product and local steps of every material, on chunks with fans of three, of two and of one.
  */
 #include "make_world.h"

@@ -7,7 +7,7 @@
 
 #include "failing_allocator.h"
 #include "fill_cases.h"
-#include "tree/cross.h"
+#include "bvh/triangle_crossing.h"
 
 static sinew_mesh *fill_with(const sinew_mesh *surface, int cells, bool conform, bool split, int threads,
                              sinew_fill_report *report)

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "contact/course.h"
+#include "collide/filter/trust_region.h"
 #include "detect_cases.h"
 
 enum {
@@ -128,7 +128,7 @@ static void move(guard_case *g, sinew_real *x)
 
 /* ---- Referees --------------------------------------------------------------------------------- */
 
-/* (1) of course.h. */
+/* (1) of trust_region.h. */
 static void check_balls(const guard_case *g)
 {
     const sinew_features *f = &g->c->features;

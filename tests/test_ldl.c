@@ -13,7 +13,7 @@
 #include "dense_solve.h"
 #include "energy/energy.h"
 #include "failing_allocator.h"
-#include "linear/ldl.h"
+#include "linear/factor/ldl.h"
 #include "random_cases.h"
 
 #define FLOOR 1e-9 /* pivots of hard rows that are none */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "energy/energy.h"
-#include "linear/low_rank.h"
+#include "linear/factor/low_rank.h"
 #include "random_cases.h"
 
 #ifdef SINEW_SINGLE

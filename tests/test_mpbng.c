@@ -5,10 +5,10 @@
  * matter.
  */
 #include "failing_allocator.h"
-#include "mesh/simplify.h"
+#include "mesh/edit/simplify.h"
 #include "pbng_worlds.h"
 #include "random_cases.h"
-#include "solve/layers.h"
+#include "solve/vertex_sweep/mpbng_layers.h"
 
 /* ---- Simplified meshes ---------------------------------------------------------------------------- */
 

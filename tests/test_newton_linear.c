@@ -6,8 +6,8 @@
 #include "dense_solve.h"
 #include "solver_scenes.h"
 
-#include "linear/gauss_seidel.h"
-#include "linear/general.h"
+#include "linear/krylov/gauss_seidel.h"
+#include "linear/factor/lu_qr.h"
 
 enum {
     DIRECT,

@@ -11,9 +11,9 @@
  */
 #include "make_world.h"
 
-#include "linear/cholesky.h"
-#include "linear/block_inverse.h"
-#include "linear/pcg.h"
+#include "linear/factor/cholesky.h"
+#include "linear/krylov/block_jacobi.h"
+#include "linear/krylov/pcg.h"
 #include "objective/assembly.h"
 #include "world/world.h"
 

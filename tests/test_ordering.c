@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "energy/energy.h"
-#include "linear/ordering.h"
-#include "linear/supernodal.h"
+#include "linear/ordering/ordering.h"
+#include "linear/factor/supernodal.h"
 #include "mesh/topology.h"
 #include "random_cases.h"
 

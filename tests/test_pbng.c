@@ -7,7 +7,7 @@
 #include "layout_checks.h"
 #include "pbng_worlds.h"
 
-#include "solve/visits.h"
+#include "solve/vertex_sweep/vertex_layout.h"
 
 #define REACHED (IS_SINGLE ? 1e-5 : 1e-8)
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "energy/plan.h"
+#include "energy/batch_layout.h"
 #include "make_world.h"
 
 /* Where the vertices of a fan's tets are among its points. */

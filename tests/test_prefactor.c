@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "energy/energy.h"
-#include "linear/prefactor.h"
+#include "linear/factor/prefactor.h"
 #include "mesh/topology.h"
 
 typedef struct system {

@@ -11,7 +11,7 @@
 #include "layout_checks.h"
 #include "random_scene.h"
 
-#include "solve/sweeping.h"
+#include "solve/constraint_sweep/pbd_common.h"
 #include "world/world.h"
 
 enum {

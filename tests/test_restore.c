@@ -2,7 +2,7 @@
  *
  * test_restore.c: a state brings back what is still in a world that has changed since, and nothing else.
  */
-#include "base/sections.h"
+#include "base/tagged_blob.h"
 #include "random_cases.h"
 #include "saved_state.h"
 

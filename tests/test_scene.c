@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "io/file.h"
-#include "io/scene_reader.h"
-#include "io/scene_words.h"
+#include "io/scene/reader.h"
+#include "io/scene/units.h"
 #include "schema_check.h"
 
 /* In single precision round-off may keep a step from its tolerance. */

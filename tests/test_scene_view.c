@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "io/scene_shape.h"
+#include "io/scene/key_tables.h"
 #include "picture.h"
 #include "sinew/scene.h"
 

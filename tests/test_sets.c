@@ -9,7 +9,7 @@
 
 #include "energy_batch.h"
 #include "energy/registry.h"
-#include "solve/sqp.h"
+#include "solve/projective/element_projection.h"
 
 #define CLOSE (IS_SINGLE ? 2e-3 : 1e-6)
 
@@ -341,7 +341,7 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
                          .tangent = c->tangent,
                          .blocks = c->blocks};
     assert_true(c->sqp.ops->tangent_count <= 256);
-    /* As large as the energy, as sets.c weighs it. */
+    /* As large as the energy, as pd_general.c weighs it. */
     double H[144], trace = 0;
     sinew_sqp_hessian(&c->sqp, c->rest, true, H);
     for (int i = 0; i < 3 * c->n; i++)

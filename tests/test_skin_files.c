@@ -6,8 +6,8 @@
 #include "skin_fixture.h"
 
 #include "cache_fixture.h"
-#include "io/skin_read.h"
-#include "mesh/skin.h"
+#include "io/mesh/embedded_read.h"
+#include "mesh/embedded_surface.h"
 #include "mesh_entry.h"
 #include "random_cases.h"
 

@@ -7,7 +7,7 @@
 
 #include "failing_allocator.h"
 #include "mesh/mesh.h"
-#include "tree/search.h"
+#include "bvh/nearest_on_body.h"
 #include "random_cases.h"
 
 /* ---- Meshes that nobody chose ------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
  *
  * test_state_file.c: a state comes back with its bits, and a cut, damaged or foreign file is refused with the reason.
  */
-#include "base/sections.h"
+#include "base/tagged_blob.h"
 #include "cache_fixture.h"
 #include "failing_malloc.h"
 #include "world/world.h"

@@ -6,7 +6,7 @@
 #include "make_world.h"
 #include "random_cases.h"
 
-#include "mesh/stencil.h"
+#include "mesh/topology/stencil.h"
 #include "small_world.h"
 
 enum {

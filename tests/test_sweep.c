@@ -6,7 +6,7 @@
  */
 #include "make_world.h"
 
-#include "solve/sweep.h"
+#include "solve/constraint_sweep/sweep.h"
 #include "world/world.h"
 
 static const sinew_sweep_rule coloured = {.order = SINEW_SWEEP_COLOURED};

@@ -5,8 +5,8 @@
  * goes on with the same bits; a rope breaks at the strain that a formula gives.
  */
 #include "make_world.h"
-#include "mesh/cut.h"
-#include "mesh/facets.h"
+#include "mesh/edit/split_along_edges.h"
+#include "mesh/topology/facets.h"
 #include "mesh/mesh.h"
 #include "random_cases.h"
 #include "sinew/scene.h"

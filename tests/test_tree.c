@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "failing_allocator.h"
-#include "tree/tree.h"
+#include "bvh/tree.h"
 #include "tree_cases.h"
 
 /* ---- Answers ---------------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 #undef SINEW_LANE_SUFFIX
 #define SINEW_LANE_WIDTH  1
 #define SINEW_LANE_SUFFIX test
-#include "tree/leaf_nearest.h"
-#include "tree/tree.h"
+#include "bvh/leaf_nearest.h"
+#include "bvh/tree.h"
 #include "tree_cases.h"
 
 /* ---- Brute force ------------------------------------------------------------------------------ */

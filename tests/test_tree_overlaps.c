@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "tree/tree.h"
+#include "bvh/tree.h"
 #include "tree_cases.h"
 
 static void box_of(const tree_case *c, int32_t cell, sinew_real box[6])

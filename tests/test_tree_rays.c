@@ -9,7 +9,7 @@
 #undef SINEW_LANE_SUFFIX
 #define SINEW_LANE_WIDTH  1
 #define SINEW_LANE_SUFFIX test
-#include "tree/leaf_ray.h"
+#include "bvh/leaf_ray.h"
 #include "tree_cases.h"
 
 /* ---- Brute force ------------------------------------------------------------------------------ */

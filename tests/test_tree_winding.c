@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "tree/tree.h"
+#include "bvh/tree.h"
 #include "tree_cases.h"
 
 #define BOUND 5e-3 /* of the expansion's error */

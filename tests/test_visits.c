@@ -11,7 +11,7 @@
 
 #include "energy_batch.h"
 #include "mesh/topology.h"
-#include "solve/visits.h"
+#include "solve/vertex_sweep/vertex_layout.h"
 
 #ifdef SINEW_SINGLE
 #define TOLERANCE_EXACT 2e-5 /* two formulas for the same number */

@@ -7,7 +7,7 @@
 #define SINEW_WORLD_CASE_H
 
 #include "random_scene.h"
-#include "solve/global_step.h"
+#include "solve/projective/global_system.h"
 #include "world/world.h"
 
 /* ---- Worlds that nobody chose ---------------------------------------------------------------- */

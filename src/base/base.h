@@ -3,8 +3,8 @@
  * base.h: memory through a caller's hooks, errors as one line of text, time, and the assertion hook.
  * Includes nothing above it.
  */
-#ifndef SINEW_BASE_H
-#define SINEW_BASE_H
+#ifndef SINEW_SRC_BASE_BASE_H
+#define SINEW_SRC_BASE_BASE_H
 
 #include <stdarg.h>
 

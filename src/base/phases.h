@@ -10,8 +10,8 @@
  * phase before is still in its cache, and then helps others with theirs. Items of one phase must not depend on each
  * other; then results do not depend on the number of threads.
  */
-#ifndef SINEW_PHASES_H
-#define SINEW_PHASES_H
+#ifndef SINEW_SRC_BASE_PHASES_H
+#define SINEW_SRC_BASE_PHASES_H
 
 #include <stdint.h>
 

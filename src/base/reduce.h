@@ -6,8 +6,8 @@
  * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose borders depend on the count alone; each block is
  * summed by one thread in four interleaved double accumulators, and the block sums are added in order.
  */
-#ifndef SINEW_REDUCE_H
-#define SINEW_REDUCE_H
+#ifndef SINEW_SRC_BASE_REDUCE_H
+#define SINEW_SRC_BASE_REDUCE_H
 
 #include "base/tasks.h"
 #include "sinew/types.h"

@@ -14,8 +14,8 @@
  * The threads take no signals, have small stacks (SINEW_TASKS_STACK) and never allocate. A forked child starts with
  * none and makes its own.
  */
-#ifndef SINEW_TASKS_H
-#define SINEW_TASKS_H
+#ifndef SINEW_SRC_BASE_TASKS_H
+#define SINEW_SRC_BASE_TASKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  *
  * batch.h: all elements of one energy, grouped for lanes and cut into chunks for threads.
  *
- * A plan (plan.h) has sorted the elements and cut them into chunks; each chunk numbers its particles from 0. A chunk's
+ * A plan (batch_layout.h) has sorted the elements and cut them into chunks; each chunk numbers its particles from 0. A chunk's
  * positions are copied into a small local array before a kernel runs, and its contributions land in slots of its own
  * (first_slot ..): two chunks never write to the same place. The sum of a particle's slots, always in the same order,
  * is its result; so results do not depend on the number of threads. Chunk borders do not depend on the lane width
@@ -15,12 +15,12 @@
  * it by sinew_batch_element, and again when its version has changed. An element that is switched off has weight zero,
  * as fillers have, and keeps its place in every order.
  */
-#ifndef SINEW_BATCH_H
-#define SINEW_BATCH_H
+#ifndef SINEW_SRC_ENERGY_BATCH_H
+#define SINEW_SRC_ENERGY_BATCH_H
 
 #include "base/base.h"
 #include "energy/energy.h"
-#include "energy/plan.h"
+#include "energy/batch_layout.h"
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;

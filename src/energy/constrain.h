@@ -20,10 +20,10 @@
  * takes one division, beside which the root for r is found. Where that leaves the range of numbers it is done again
  * with g / r for g, and k for one.
  */
-#ifndef SINEW_CONSTRAIN_H
-#define SINEW_CONSTRAIN_H
+#ifndef SINEW_SRC_ENERGY_CONSTRAIN_H
+#define SINEW_SRC_ENERGY_CONSTRAIN_H
 
-#include "energy/group.h"
+#include "energy/kernel_loop.h"
 
 #define CONSTRAIN_VERTICES SINEW_STENCIL_MAX
 

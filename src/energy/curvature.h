@@ -10,11 +10,11 @@
  *
  * Where |z| = 0 the direction is undefined; its terms are zero there, as its gradient is.
  */
-#ifndef SINEW_CURVATURE_H
-#define SINEW_CURVATURE_H
+#ifndef SINEW_SRC_ENERGY_CURVATURE_H
+#define SINEW_SRC_ENERGY_CURVATURE_H
 
-#include "energy/group.h"
-#include "energy/visit.h"
+#include "energy/kernel_loop.h"
+#include "energy/vertex_kernel.h"
 
 /* lambda of constraint i of m; zero for elements that only fill up a group. */
 KERNEL_INLINE lane curvature_factor(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, lane weight)

@@ -10,11 +10,11 @@
  *
  * and hands them to the loops below, which gather, project, weigh and scatter. tangent_count is DENSE_COUNT(n).
  */
-#ifndef SINEW_DENSE_ELEMENT_H
-#define SINEW_DENSE_ELEMENT_H
+#ifndef SINEW_SRC_ENERGY_DENSE_ELEMENT_H
+#define SINEW_SRC_ENERGY_DENSE_ELEMENT_H
 
-#include "energy/group.h"
-#include "math/decompose.h"
+#include "energy/kernel_loop.h"
+#include "math/small/decompose.h"
 
 #define DENSE_VERTICES 8
 #define DENSE_COUNT(n) (3 * (n) * (3 * (n) + 1) / 2)

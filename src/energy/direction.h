@@ -3,8 +3,8 @@
  * direction.h: a direction in the rest shape, three parameters of any length but zero, for energies on tets that are
  * not isotropic.
  */
-#ifndef SINEW_DIRECTION_H
-#define SINEW_DIRECTION_H
+#ifndef SINEW_SRC_ENERGY_DIRECTION_H
+#define SINEW_SRC_ENERGY_DIRECTION_H
 
 #include <math.h>
 

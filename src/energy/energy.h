@@ -17,17 +17,17 @@
  * aligned load. A chunk's vertices are copied next to each other before a kernel runs and its results are summed into
  * the global vector in a fixed order after: kernels know nothing of threads, pins or the world.
  *
- * Adding an energy: one file energy_<name>.c, one value in sinew_energy_kind, one line in energy_table.c, one page in
+ * Adding an energy: one file energy_<name>.c, one value in sinew_energy_kind, one line in table.c, one page in
  * docs/energies/. tests/test_energies.c then tests it. Slots that it leaves NULL are capabilities that it does not
  * have: solvers that need them refuse it by name, and everything else works. docs/energies/index.md has the table.
  */
-#ifndef SINEW_ENERGY_H
-#define SINEW_ENERGY_H
+#ifndef SINEW_SRC_ENERGY_ENERGY_H
+#define SINEW_SRC_ENERGY_ENERGY_H
 
 #include "math/dense.h"
-#include "math/panel.h"
-#include "math/slots.h"
-#include "mesh/stencil.h"
+#include "math/panel_solve.h"
+#include "math/gather_scatter.h"
+#include "mesh/topology/stencil.h"
 #include "sinew/sinew.h"
 
 #define SINEW_POINT      4 /* reals of a point */
@@ -38,7 +38,7 @@
 /* A run of groups that lie one after the other: which elements a kernel works on. */
 typedef struct sinew_groups {
     int32_t count;
-    int32_t threes, twos;   /* the first of them are fans of three, the next of two (plan.h); multiples of 3 and of 2 */
+    int32_t threes, twos;   /* the first of them are fans of three, the next of two (batch_layout.h); multiples of 3 and of 2 */
     const int32_t *vertex;  /* [count][vertex_count][W] */
     const sinew_real *data; /* [count][data_count][W] */
 } sinew_groups;
@@ -185,8 +185,8 @@ typedef struct sinew_energy_ops {
     bool projects_terms; /* a projected tangent is a sum of projected terms of psi; else the semi-definite matrix
                             nearest to the exact one, with its bits where that is definite */
     bool sheet;          /* elements are triangles, and z = D x (see below) their deformation gradient, 3x2 */
-    bool contact;        /* one-sided and made anew as often as every iteration (energy_contact.c): in no matrix that
-                            is kept; solvers with such matrices iterate (solve/beside.h) */
+    bool contact;        /* one-sided and made anew as often as every iteration (contact.c): in no matrix that
+                            is kept; solvers with such matrices iterate (solve/projective/contact_blocks.h) */
     bool load;           /* psi is the potential of a load on all elements together: not zero at rest, without a lower
                             bound, and the same after a rigid motion as a sum only */
     bool whole_row;      /* all elements of one record are one constraint, C = sum of their C, with one multiplier and
@@ -194,8 +194,8 @@ typedef struct sinew_energy_ops {
                             elements. `jacobian` gives each element's share of C and of its gradient; systems make one
                             row of the sum. value, gradient and linearise are those of pull C / alpha: with pull = C
                             they give psi's gradient, and its Hessian but for grad C grad C^T / alpha
-                            (objective/whole_rows.h).      `constrain` is NULL: sweeps project the row at once
-                            (solve/sweep_row.c)
+                            (objective/global_constraints.h).      `constrain` is NULL: sweeps project the row at once
+                            (solve/constraint_sweep/global_constraint.c)
                           */
     bool keeps_size;     /* new parameters alone are prepared with the size of the rest shape in place of the shape */
 
@@ -272,7 +272,7 @@ typedef struct sinew_energy_ops {
     uint32_t vertex_bounds; /* SINEW_BOUND_... */
 } sinew_energy_ops;
 
-/* W nodes at a time, what a sweep over nodes does with their sums (energy_visit_step.c). Arrays [group_count][..][W].
+/* W nodes at a time, what a sweep over nodes does with their sums (vertex_step.c). Arrays [group_count][..][W].
  */
 typedef struct sinew_visit_move {
     int32_t group_count;
@@ -296,7 +296,7 @@ typedef struct sinew_visit_kernels {
     void (*move)(const sinew_visit_move *move);
 } sinew_visit_kernels;
 
-/* The lane variant chosen for this process (energy_choice.c). */
+/* The lane variant chosen for this process (choose_variant.c). */
 typedef struct sinew_lane_variant {
     const char *name;
     int32_t width;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * example_shapes.h: the stretches of example shapes, E = S - 1 as 00 11 22 01 02 12, for those who blend them: the
- * energy of each element (energy_examples.c) and the fit of one blend to a body (element_examples.c).
+ * energy of each element (examples.c) and the fit of one blend to a body (example_shapes.c).
  */
-#ifndef SINEW_EXAMPLE_SHAPES_H
-#define SINEW_EXAMPLE_SHAPES_H
+#ifndef SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H
+#define SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H
 
 #include <string.h>
 

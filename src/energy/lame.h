@@ -6,8 +6,8 @@
  *
  * Only lambda / mu = 2 nu / (1 - 2 nu) enters the kernels beside the weight mu V.
  */
-#ifndef SINEW_LAME_H
-#define SINEW_LAME_H
+#ifndef SINEW_SRC_ENERGY_LAME_H
+#define SINEW_SRC_ENERGY_LAME_H
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  *
  * limits.h: two parameters between which an energy is zero, the first not above the second.
  */
-#ifndef SINEW_LIMITS_H
-#define SINEW_LIMITS_H
+#ifndef SINEW_SRC_ENERGY_LIMITS_H
+#define SINEW_SRC_ENERGY_LIMITS_H
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
  *
  * matrix3.h: products, cofactors and norms of W 3x3 matrices at once. Row-major: A[3*i + j] is row i, column j.
  */
-#ifndef SINEW_MATRIX3_H
-#define SINEW_MATRIX3_H
+#ifndef SINEW_SRC_ENERGY_MATRIX3_H
+#define SINEW_SRC_ENERGY_MATRIX3_H
 
-#include "energy/group.h"
+#include "energy/kernel_loop.h"
 
 /* C = A B */
 KERNEL_INLINE void multiply3(const lane A[9], const lane B[9], lane C[9])

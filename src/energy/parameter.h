@@ -2,8 +2,8 @@
  *
  * parameter.h: checks numbers against the descriptors of energies and solvers.
  */
-#ifndef SINEW_PARAMETER_H
-#define SINEW_PARAMETER_H
+#ifndef SINEW_SRC_ENERGY_PARAMETER_H
+#define SINEW_SRC_ENERGY_PARAMETER_H
 
 #include "base/base.h"
 #include "sinew/sinew.h"

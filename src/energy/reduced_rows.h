@@ -2,10 +2,10 @@
  *
  * reduced_rows.h: what energies with one reduced coordinate (a 3-vector) share in the local step of ADMM.
  */
-#ifndef SINEW_REDUCED_ROWS_H
-#define SINEW_REDUCED_ROWS_H
+#ifndef SINEW_SRC_ENERGY_REDUCED_ROWS_H
+#define SINEW_SRC_ENERGY_REDUCED_ROWS_H
 
-#include "energy/group.h"
+#include "energy/kernel_loop.h"
 
 /* w^2 of the group, zero where an element only fills up. */
 KERNEL_INLINE lane row_weight(const sinew_reduced_kernel *kernel, int32_t group, lane weight)

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Energies of the program's own. Beside the stencils (mesh/stencil.c) the one table that grows while the process runs:
+/* Energies of the program's own. Beside the stencils (mesh/topology/stencil.c) the one table that grows while the process runs:
  * a place is filled once, by whoever finds it empty, and never changes again, so readers need no lock. */
 static _Atomic(const sinew_foreign_energy *) foreign[SINEW_ENERGIES_FOREIGN];
 

@@ -2,11 +2,11 @@
  *
  * registry.h: the energies by number and by name: those of the library, and those that a program has registered.
  *
- * Numbers up to SINEW_ENERGY_COUNT - 1 are the library's (energy_table.c). Those above SINEW_ENERGY_COUNT, which itself
+ * Numbers up to SINEW_ENERGY_COUNT - 1 are the library's (table.c). Those above SINEW_ENERGY_COUNT, which itself
  * means "none", are registered, in the order in which they came.
  */
-#ifndef SINEW_REGISTRY_H
-#define SINEW_REGISTRY_H
+#ifndef SINEW_SRC_ENERGY_REGISTRY_H
+#define SINEW_SRC_ENERGY_REGISTRY_H
 
 #include "energy/energy.h"
 

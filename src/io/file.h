@@ -6,8 +6,8 @@
  * reopen goes on with a kept one. Every write is checked, so a full disk or a read-only folder is an error with the
  * path and the system's reason, and leaves nothing behind. Files are created exclusively and links are not followed.
  */
-#ifndef SINEW_FILE_H
-#define SINEW_FILE_H
+#ifndef SINEW_SRC_IO_FILE_H
+#define SINEW_SRC_IO_FILE_H
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  * to 1) and PFM (Pf, PF, floats as they are). The library needs no other package for them; every painting program and
  * ImageMagick write them.
  */
-#ifndef SINEW_IMAGE_H
-#define SINEW_IMAGE_H
+#ifndef SINEW_SRC_IO_IMAGE_H
+#define SINEW_SRC_IO_IMAGE_H
 
 #include "base/base.h"
 

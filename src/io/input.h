@@ -3,8 +3,8 @@
  * input.h: files that somebody else wrote. sinew_file_read (file.h) and everything here opens regular files only: a
  * pipe, a device, a socket or a folder is refused at once, where reading it would hang or never end.
  */
-#ifndef SINEW_INPUT_H
-#define SINEW_INPUT_H
+#ifndef SINEW_SRC_IO_INPUT_H
+#define SINEW_SRC_IO_INPUT_H
 
 #include <stdio.h>
 

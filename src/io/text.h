@@ -7,8 +7,8 @@
  * the host has set. The block must have a 0 byte after its last byte, which sinew_file_read provides: no function looks
  * further.
  */
-#ifndef SINEW_TEXT_H
-#define SINEW_TEXT_H
+#ifndef SINEW_SRC_IO_TEXT_H
+#define SINEW_SRC_IO_TEXT_H
 
 #include <locale.h>
 

@@ -7,8 +7,8 @@
  * Kernels read whole groups of four rows and may read up to SINEW_DENSE_PAD numbers beyond the end of a panel, which
  * must be there; they write nothing beyond.
  */
-#ifndef SINEW_DENSE_H
-#define SINEW_DENSE_H
+#ifndef SINEW_SRC_MATH_DENSE_H
+#define SINEW_SRC_MATH_DENSE_H
 
 #include "sinew/types.h"
 

@@ -10,8 +10,8 @@
  * Arithmetic operators work on lanes as on numbers. Comparisons go through lane_lt() and friends, which give a
  * lane_mask (all bits set or none, per element). No branch depends on one element alone: use lane_select.
  */
-#ifndef SINEW_LANES_H
-#define SINEW_LANES_H
+#ifndef SINEW_SRC_MATH_LANES_H
+#define SINEW_SRC_MATH_LANES_H
 
 #include <math.h>
 #include <stdint.h>

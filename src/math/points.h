@@ -8,8 +8,8 @@
  * on the way out they are turned back. Sums and differences of points are taken on the side of memory where that leaves
  * fewer of them to turn.
  */
-#ifndef SINEW_POINTS_H
-#define SINEW_POINTS_H
+#ifndef SINEW_SRC_MATH_POINTS_H
+#define SINEW_SRC_MATH_POINTS_H
 
 #include "math/lanes.h"
 

@@ -3,8 +3,8 @@
  * flaws.h: what check and fix both need: the shape of one cell, cells and vertices that are there twice, and which
  * triangles run against their neighbours.
  */
-#ifndef SINEW_FLAWS_H
-#define SINEW_FLAWS_H
+#ifndef SINEW_SRC_MESH_FLAWS_H
+#define SINEW_SRC_MESH_FLAWS_H
 
 #include "mesh/mesh.h"
 #include "mesh/topology.h"
@@ -12,7 +12,7 @@
 #define SINEW_DEGENERATE 1e-10 /* of the longest edge cubed (tets) or squared (triangles) */
 #define SINEW_SLIVER     0.1   /* quality */
 
-/* ---- Shape of one cell (shape.c) ----------------------------------------------------------- */
+/* ---- Shape of one cell (cell_measures.c) ----------------------------------------------------------- */
 
 typedef struct sinew_tet_shape {
     double volume;        /* m3, signed */
@@ -28,7 +28,7 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
 /* Length in m; an edge is degenerate when it is 0. */
 double sinew_shape_of_edge(const sinew_real *positions, const int32_t edge[2]);
 
-/* ---- Twice there (twice.c) ----------------------------------------------------------------- */
+/* ---- Twice there (merge_duplicates.c) ----------------------------------------------------------------- */
 
 /* same[i] is the lowest-numbered element with the vertices of element i, in any order; i itself when it is the first.
  * Elements of size 2, 3 or 4. */

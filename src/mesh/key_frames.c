@@ -9,7 +9,7 @@
  */
 #include "mesh/key_frames.h"
 
-#include "base/sections.h"
+#include "base/tagged_blob.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * key_frames.h: rigid motions by key frames, x = pivot + R(t) (X - pivot) + T(t), and rotations as vectors and
  * matrices. Matrices are row by row: y[i] = sum_j R[3 i + j] x[j].
  */
-#ifndef SINEW_KEY_FRAMES_H
-#define SINEW_KEY_FRAMES_H
+#ifndef SINEW_SRC_MESH_KEY_FRAMES_H
+#define SINEW_SRC_MESH_KEY_FRAMES_H
 
 #include "base/base.h"
 #include "sinew/sinew.h"

@@ -4,8 +4,8 @@
  *
  * A maker calls sinew_mesh_allocate(), fills the arrays, and from then on the mesh is not changed.
  */
-#ifndef SINEW_MESH_INTERNAL_H
-#define SINEW_MESH_INTERNAL_H
+#ifndef SINEW_SRC_MESH_MESH_H
+#define SINEW_SRC_MESH_MESH_H
 
 #include "base/base.h"
 #include "mesh/topology.h"
@@ -22,7 +22,7 @@ struct sinew_mesh {
     int32_t *tets;         /* [4 * tet_count] */
     int32_t *triangles;    /* [3 * triangle_count] */
     int32_t *edges;        /* [2 * edge_count] */
-    int32_t *directors;    /* [3 * director_count] a b p (director.h); NULL: none */
+    int32_t *directors;    /* [3 * director_count] a b p (rod_frames.h); NULL: none */
     sinew_real *fractions; /* [tet_count] in (0, 1]; NULL: all of every tet */
     char *notes;           /* lines separated by '\n'; NULL when there are none */
     size_t notes_length;   /* without the final 0 */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "mesh/skin.h"
+#include "mesh/embedded_surface.h"
 
 static uint32_t hash_of(const char *name, size_t length)
 {

@@ -5,11 +5,11 @@
  *
  * Indices handed in are in range (sinew_mesh_create checks them). An element may name a vertex twice.
  */
-#ifndef SINEW_TOPOLOGY_H
-#define SINEW_TOPOLOGY_H
+#ifndef SINEW_SRC_MESH_TOPOLOGY_H
+#define SINEW_SRC_MESH_TOPOLOGY_H
 
 #include "base/base.h"
-#include "mesh/sort.h"
+#include "mesh/sort_pairs.h"
 
 /* Elements of one kind, e.g. all tetrahedra (size 4) or all springs (size 2). */
 typedef struct sinew_elements {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/reduce.h"
-#include "objective/block_table.h"
-#include "objective/whole_rows.h"
+#include "objective/block_pattern.h"
+#include "objective/global_constraints.h"
 
 /* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
 

@@ -9,8 +9,8 @@
  * Chunks add their element blocks into local blocks of their own; every matrix block then adds its local blocks in a
  * fixed order: the same mechanism as for vectors (objective.h), so the bits do not depend on threads.
  */
-#ifndef SINEW_ASSEMBLY_H
-#define SINEW_ASSEMBLY_H
+#ifndef SINEW_SRC_OBJECTIVE_ASSEMBLY_H
+#define SINEW_SRC_OBJECTIVE_ASSEMBLY_H
 
 #include "objective/objective.h"
 

@@ -19,8 +19,8 @@
  * bits do not depend on threads. Second derivatives are the energy's own (`curvature`), or central differences of its
  * Jacobian, good to about eps^(2/3).
  */
-#ifndef SINEW_CONSTRAINTS_H
-#define SINEW_CONSTRAINTS_H
+#ifndef SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
+#define SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
 
 #include "objective/objective.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/phases.h"
 #include "base/reduce.h"
-#include "objective/whole_rows.h"
+#include "objective/global_constraints.h"
 
 /* ---- Layout -------------------------------------------------------------------------------- */
 

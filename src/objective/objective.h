@@ -17,8 +17,8 @@
  * slots. Transient ones form a layer on top, made anew as often as every step at a cost in proportion to their number:
  * their slots are added to the sums of the fixed ones, one after the other in the order of tasks.
  */
-#ifndef SINEW_OBJECTIVE_H
-#define SINEW_OBJECTIVE_H
+#ifndef SINEW_SRC_OBJECTIVE_OBJECTIVE_H
+#define SINEW_SRC_OBJECTIVE_OBJECTIVE_H
 
 #include "base/base.h"
 #include "energy/batch.h"
@@ -34,7 +34,7 @@ typedef struct sinew_task {
     const sinew_chunk *chunk;
     int32_t first_slot;   /* of the chunk, over all batches */
     size_t first_tangent; /* offset of the chunk's tangents, in reals */
-    sinew_real pull;      /* of an energy with whole_row: C of the row where it was last evaluated (whole_rows.h) */
+    sinew_real pull;      /* of an energy with whole_row: C of the row where it was last evaluated (global_constraints.h) */
     double psi;           /* J: of the row, at its first task; zero at the others */
 } sinew_task;
 
@@ -70,7 +70,7 @@ typedef struct sinew_objective {
     int32_t (*more)[2];         /* [fixed_slot_count] a particle and one of its other slots, ascending */
     size_t fixed_tangent_total; /* reals in the tangents of fixed tasks */
     size_t tangent_total;       /* reals in all tangents */
-    int32_t row_count;          /* whole rows (whole_rows.h) whose gradients there is room for */
+    int32_t row_count;          /* whole rows (global_constraints.h) whose gradients there is room for */
     size_t fixed_scratch_size;  /* that fixed tasks need */
     size_t scratch_size;        /* reals of one thread's scratch */
 

@@ -2,8 +2,8 @@
  *
  * violation.h: how far positions are off the constraints of hard energies.
  */
-#ifndef SINEW_VIOLATION_H
-#define SINEW_VIOLATION_H
+#ifndef SINEW_SRC_OBJECTIVE_VIOLATION_H
+#define SINEW_SRC_OBJECTIVE_VIOLATION_H
 
 #include "objective/objective.h"
 

@@ -2,8 +2,8 @@
  *
  * line_search.h: how far to go along a descent direction, judged by the objective.
  */
-#ifndef SINEW_LINE_SEARCH_H
-#define SINEW_LINE_SEARCH_H
+#ifndef SINEW_SRC_SOLVE_LINE_SEARCH_H
+#define SINEW_SRC_SOLVE_LINE_SEARCH_H
 
 #include "solve/solver.h"
 

@@ -13,8 +13,8 @@
  * docs/solvers/ and its line in index.md there, which says what the tests will ask of it. prepare, release, begin and
  * iterate are required, all other operations may be left out.
  */
-#ifndef SINEW_SOLVER_H
-#define SINEW_SOLVER_H
+#ifndef SINEW_SRC_SOLVE_SOLVER_H
+#define SINEW_SRC_SOLVE_SOLVER_H
 
 #include "objective/objective.h"
 #include "sinew/sinew.h"
@@ -44,7 +44,7 @@ enum {
     SINEW_RESUME_ELEMENTS = 1 << 2 /* contacts changed, and refresh (TRANSIENT) has been called */
 };
 
-/* What the owner of contacts does between iterations (src/world/contact_step.c). The driver calls it; solvers do not
+/* What the owner of contacts does between iterations (src/world/contact/step.c). The driver calls it; solvers do not
  * know. */
 typedef struct sinew_contact_hooks {
     void *context;
@@ -71,7 +71,7 @@ typedef struct sinew_conditions {
     bool contradictory;     /* some that depend on each other cannot be met together; s->note names them */
 } sinew_conditions;
 
-/* What the driver asks of a solver that keeps energies hard (row_solve.h). */
+/* What the driver asks of a solver that keeps energies hard (kkt_common.h). */
 typedef struct sinew_condition_ops {
     void (*take_step)(sinew_solve *s);                             /* h, q_tilde, .. are those of a new step */
     void (*subtract_forces)(sinew_solve *s);                       /* gradient -= J^T lambda at s->q */
@@ -117,7 +117,7 @@ typedef struct sinew_solver_ops {
      */
     void (*settle)(sinew_solve *s);
     /* Optional: z = A^-1 r with the matrix A that the solver has at hand, an approximation of the Hessian: it
-     * preconditions the estimate of the energy gap (gap.h). z may be r. False: could not. */
+     * preconditions the estimate of the energy gap (objective_gap.h). z may be r. False: could not. */
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
     /* Optional: SINEW_CAN_... that energies need with these parameters; NULL: info.needs with all. */
     uint32_t (*needs)(const sinew_solver_def *def);

@@ -3,8 +3,8 @@
  * inertia.h: the tensor of inertia of some particles, J = trace(S) 1 - S with S = sum m r r^T, r from their centre of
  * mass; also where they lie on a line, about which nothing turns.
  */
-#ifndef SINEW_INERTIA_H
-#define SINEW_INERTIA_H
+#ifndef SINEW_SRC_WORLD_INERTIA_H
+#define SINEW_SRC_WORLD_INERTIA_H
 
 #include <stdbool.h>
 

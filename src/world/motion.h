@@ -2,8 +2,8 @@
  *
  * motion.h: key-framed rigid motions of pins and targets.
  */
-#ifndef SINEW_MOTION_H
-#define SINEW_MOTION_H
+#ifndef SINEW_SRC_WORLD_MOTION_H
+#define SINEW_SRC_WORLD_MOTION_H
 
 #include "base/base.h"
 #include "sinew/sinew.h"

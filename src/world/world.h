@@ -7,14 +7,14 @@
  * + count - 1 of numbers that have holes where bodies were removed. `inside` and `outside` map between the two; every
  * public function takes and gives outside numbers.
  */
-#ifndef SINEW_WORLD_H
-#define SINEW_WORLD_H
+#ifndef SINEW_SRC_WORLD_WORLD_H
+#define SINEW_SRC_WORLD_WORLD_H
 
 #include "base/base.h"
-#include "contact/shapes.h"
+#include "collide/shapes/colliders.h"
 #include "energy/batch.h"
 #include "mesh/key_frames.h"
-#include "mesh/skin.h"
+#include "mesh/embedded_surface.h"
 #include "objective/objective.h"
 #include "solve/solver.h"
 #include "world/motion.h"
@@ -26,10 +26,10 @@ typedef struct sinew_body_record {
     int32_t start;        /* inside number of its first particle */
     uint32_t generation;
     char *name; /* NULL: none */
-    bool rigid; /* four particles that hard distances hold (world_rigid.c): places outside their tet are its own, too */
+    bool rigid; /* four particles that hard distances hold (rigid.c): places outside their tet are its own, too */
     sinew_real damping, velocity_filter;
     sinew_body_contact contact;
-    /* The surface that rides on it (world_skin.c); all NULL without one. */
+    /* The surface that rides on it (embedding.c); all NULL without one. */
     sinew_skin *skin;
     int32_t *skin_vertices;   /* [4 * its vertex_count] vertices of the body */
     sinew_real *skin_weights; /* [4 * its vertex_count] */
@@ -95,7 +95,7 @@ typedef struct sinew_pin_record {
     sinew_body body;        /* whose vertices were numbered, as given; index -1: the world's particles */
     uint32_t motion_digest; /* of the motion as it was given */
     uint32_t generation;
-    int32_t direction_count; /* 3: held in all directions; else (world_held.c) along these: */
+    int32_t direction_count; /* 3: held in all directions; else (pin_directions.c) along these: */
     double directions[3][3]; /* unit vectors, normal to each other */
     double *along;           /* [count][direction_count][3] a_k; NULL until prepared */
     size_t along_room;
@@ -142,8 +142,8 @@ struct sinew_world {
     sinew_real *load_force; /* [particle_capacity][4] N of all loads in the step at hand; NULL until there is one */
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
-    struct sinew_query_work *query;     /* what questions about the world need (contact_query.c); NULL until asked */
-    struct sinew_contact_work *contact; /* what contact needs (world_contact.c); NULL: nothing touches */
+    struct sinew_query_work *query;     /* what questions about the world need (queries.c); NULL until asked */
+    struct sinew_contact_work *contact; /* what contact needs (settings.c); NULL: nothing touches */
     int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all places below are taken */
 
     sinew_batch **batches; /* [energy_capacity + 1] the live ones, contacts last, as the objective sees them */
@@ -228,14 +228,14 @@ sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_
 /* Notes changes (SINEW_CHANGED_...) that the next step has to take over. */
 void sinew_world_note_change(sinew_world *world, uint32_t changed);
 
-/* Energies from defs to batches (element_store.c, element_build.c). */
+/* Energies from defs to batches (store.c, build.c). */
 /* Fills a store, used before or zeroed, with copies of what the def says. */
 sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                      sinew_error *error);
 /* Stretches of the elements in the def's examples; `numbers` are their vertices as the def numbers them. */
 sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_world *world,
                                          const sinew_energy_def *def, const int32_t *numbers, sinew_error *error);
-/* Takes over how much of each tet its body says is filled (element_fractions.c). */
+/* Takes over how much of each tet its body says is filled (fill_fractions.c). */
 sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew_world *world,
                                           const sinew_energy_info *info, sinew_error *error);
 /* Checks one parameter of every element, values [count]. */
@@ -250,7 +250,7 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
 sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store);
 /* rest [vertex_count][3] of an element, its vertices as its batch has them. */
 void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, sinew_real *rest);
-/* Refuses elements that cannot be rows, by a solver that makes rows of them (world_rows.c). */
+/* Refuses elements that cannot be rows, by a solver that makes rows of them (check_hard.c). */
 sinew_status sinew_energy_check_rows(const sinew_world *world, const sinew_energy_record *record, sinew_error *error);
 /* Refuses hard elements with pinned particles alone, of one energy with its number, or of all before the first step. */
 sinew_status sinew_energy_check_fixed(const sinew_world *world, const sinew_energy_record *record, int32_t number,
@@ -286,7 +286,7 @@ sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energ
                                      const int32_t *elements, int32_t count, sinew_error *error);
 /* Gives the elements of a store rest shapes of their own, at first those of the bodies; false without memory. */
 bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store);
-/* Pins that hold some directions only (world_held.c). Directions of a def; whether a record has such; whether its
+/* Pins that hold some directions only (pin_directions.c). Directions of a def; whether a record has such; whether its
  * particles can be held along these beside what holds them already. */
 sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_record *record, sinew_error *error);
 bool sinew_pin_is_partial(const sinew_pin_record *pin);
@@ -307,7 +307,7 @@ void sinew_world_predict(sinew_world *world);
 void sinew_world_move_targets(sinew_world *world, double time);
 /* How much of gravity and forces acts in a step, the first being 1. */
 double sinew_world_load_part(const sinew_world *world, int64_t step);
-/* Damping of bodies and energies after a step (world_damping.c): memory; v of the world changed, loss noted. */
+/* Damping of bodies and energies after a step (damping.c): memory; v of the world changed, loss noted. */
 sinew_status sinew_damping_prepare(sinew_world *world, sinew_error *error);
 void sinew_damping_apply(sinew_world *world);
 void sinew_damping_release(sinew_world *world);
@@ -322,7 +322,7 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
 uint32_t sinew_load_digest(const sinew_load_record *record);
 /* f_ext = gravity and forces as far as they have grown in a step, the first being 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
-/* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (world_contact.c). */
+/* Colliders came, went, or are elsewhere: what contact keeps from step to step is to be made anew (settings.c). */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
 void sinew_query_release(sinew_world *world);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spelling.c: the edit distance behind "did you mean", and lists of words.
+ */
+#include "base/spelling.h"
+
+#include <string.h>
+
+/* Edit distance (insert, delete, replace, swap of neighbours) by the usual table, three rows of it kept. */
+static int32_t edit_distance(const char *a, const char *b)
+{
+    enum {
+        LONGEST = 63
+    };
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    int32_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = (int32_t)j;
+    for (size_t i = 1; i <= n; i++) {
+        int32_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (int32_t)i;
+        for (size_t j = 1; j <= m; j++) {
+            int32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count)
+{
+    const char *nearest = NULL;
+    int32_t best = (int32_t)(strlen(word) + 2) / 3 + 1;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t distance = edit_distance(word, names[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+int32_t sinew_word_index(const char *word, const char *choices)
+{
+    size_t length = strlen(word);
+    for (int32_t index = 0; choices; index++) {
+        const char *end = choices + strcspn(choices, "|");
+        if ((size_t)(end - choices) == length && strncmp(choices, word, length) == 0)
+            return index;
+        choices = *end ? end + 1 : NULL;
+    }
+    return -1;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tagged_blob.h: a block of bytes made of tagged sections, each with its size and checksum, that may come from anywhere.
+ *
+ *      0  char[8]  "SINEWST\n"    not text: a transfer that changes line ends shows here
+ *      8  uint32   version 2
+ *     12  uint32   0x01020304     the byte order of the writer
+ *     16  uint32   bytes of a real: 8 double, 4 single
+ *     20  uint32   number of sections
+ *     24  uint64   bytes of the whole
+ *     32  uint32   CRC-32 of header and table, this field being 0
+ *     36  uint32   0
+ *     40           the table, 32 bytes a section:
+ *                  char[4] tag, uint32 flags (1: a reader that does not know the tag must refuse), uint32 index,
+ *                  uint32 CRC-32 of the content, uint64 offset from the start, uint64 bytes
+ *     ...          the contents, in the order of the table and without gaps
+ * Numbers are in the order of the machine that wrote them.
+ */
+#ifndef SINEW_SRC_BASE_TAGGED_BLOB_H
+#define SINEW_SRC_BASE_TAGGED_BLOB_H
+
+#include "base/base.h"
+
+typedef struct sinew_section {
+    char tag[4];
+    uint32_t flags;
+    uint32_t index; /* which one of several of the same tag */
+    uint32_t checksum;
+    uint64_t offset, size;
+} sinew_section;
+
+/* CRC-32 of bytes that follow those of `before` (0: none). */
+uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
+
+/* ---- Writing: once with bytes NULL to learn count and size, then again into a block of that size ---------------- */
+
+typedef struct sinew_section_writer {
+    char *bytes;        /* NULL: counts only */
+    uint32_t capacity;  /* sections that the table has room for */
+    uint32_t count;     /* sections so far */
+    size_t size;        /* bytes so far */
+    sinew_section open; /* the one being written */
+} sinew_section_writer;
+
+void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
+void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
+void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
+void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* the room itself; NULL while counting */
+void sinew_section_end(sinew_section_writer *writer);
+void sinew_sections_end(sinew_section_writer *writer); /* writes header and table */
+/* Bytes of the whole when a count has been made. */
+size_t sinew_sections_size(const sinew_section_writer *counted);
+
+/* ---- Reading -------------------------------------------------------------------------------------------------- */
+
+typedef struct sinew_section_reader {
+    const char *bytes;
+    uint32_t count;
+    uint32_t cursor; /* where the next search begins */
+} sinew_section_reader;
+
+/* Checks all that can be checked without knowing the contents. `known` [known_count] tags of four letters. */
+sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes, size_t size, const char *const *known,
+                                 int32_t known_count, sinew_error *error);
+/* The content of a section, NULL when there is none. Searches in the order of writing are quick. */
+const char *sinew_sections_find(sinew_section_reader *reader, const char *tag, uint32_t index, size_t *size);
+uint32_t sinew_sections_count(const sinew_section_reader *reader, const char *tag);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * build_sah.c: the binary tree over cells, from the root down.
+ *
+ * Each range of items is split where the surface-area heuristic is lowest among the borders of BINS bins along each
+ * axis: area times blocks of the one side plus that of the other (I. Wald, "On fast construction of SAH-based bounding
+ * volume hierarchies", 2007). Ranges that bins cannot tell apart, and those that are too deep, are halved; so the depth
+ * is bounded (tree.h). Small ranges are finished by several threads; what they do depends on the range alone.
+ */
+#include <math.h>
+
+#include "base/tasks.h"
+#include "bvh/build.h"
+
+#define BINS  16
+#define SMALL 8192 /* items of a range that one thread finishes alone */
+
+typedef float box6[6]; /* low x y z, -high x y z: joined by minima alone */
+
+typedef struct range {
+    int32_t first, last, depth;
+} range;
+
+typedef struct bin {
+    box6 box;
+    int32_t count;
+} bin;
+
+typedef struct cut {
+    int axis, bin; /* axis -1: none */
+    float cost;
+} cut;
+
+static void join(box6 box, const box6 other)
+{
+    for (int k = 0; k < 6; k++)
+        box[k] = other[k] < box[k] ? other[k] : box[k];
+}
+
+static void clear(box6 box)
+{
+    for (int k = 0; k < 6; k++)
+        box[k] = INFINITY;
+}
+
+static void box_of(const sinew_tree_item *item, box6 box)
+{
+    for (int k = 0; k < 3; k++) {
+        box[k] = item->low[k];
+        box[3 + k] = -item->high[k];
+    }
+}
+
+static float area_of(const box6 box)
+{
+    const float x = -box[3] - box[0], y = -box[4] - box[1], z = -box[5] - box[2];
+    return x * y + y * z + z * x;
+}
+
+static int32_t blocks_of(int32_t count)
+{
+    return (count + SINEW_TREE_BLOCK - 1) / SINEW_TREE_BLOCK;
+}
+
+/* Twice the middle of an item's box along an axis. */
+static inline float middle_of(const sinew_tree_item *item, int axis)
+{
+    return item->low[axis] + item->high[axis];
+}
+
+/* How middles become bins: number = (middle - low) * factor. */
+typedef struct binning {
+    float low[3], factor[3];
+} binning;
+
+static binning binning_of(const sinew_tree_item *items, int32_t first, int32_t last)
+{
+    binning b;
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = first; i < last; i++)
+        for (int k = 0; k < 3; k++) {
+            const float m = middle_of(items + i, k);
+            low[k] = m < low[k] ? m : low[k];
+            high[k] = m > high[k] ? m : high[k];
+        }
+    for (int k = 0; k < 3; k++) {
+        const float factor = BINS * 0.9999f / (high[k] - low[k]);
+        b.low[k] = low[k];
+        b.factor[k] = high[k] > low[k] && isfinite(factor) ? factor : 0;
+    }
+    return b;
+}
+
+static inline int bin_of(const binning *b, const sinew_tree_item *item, int axis)
+{
+    return (int)((middle_of(item, axis) - b->low[axis]) * b->factor[axis]);
+}
+
+static void fill_bins(const sinew_tree_item *items, range r, const binning *b, bin bins[3][BINS])
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < BINS; i++) {
+            clear(bins[axis][i].box);
+            bins[axis][i].count = 0;
+        }
+    for (int32_t i = r.first; i < r.last; i++) {
+        box6 box;
+        box_of(items + i, box);
+        for (int axis = 0; axis < 3; axis++) {
+            bin *into = &bins[axis][bin_of(b, items + i, axis)];
+            join(into->box, box);
+            into->count++;
+        }
+    }
+}
+
+/* The best border of an axis, if it is better than the best so far. */
+static void sweep_axis(const bin bins[BINS], int axis, cut *best)
+{
+    float behind[BINS];
+    int32_t count = 0;
+    box6 box;
+    clear(box);
+    for (int i = BINS - 1; i > 0; i--) {
+        join(box, bins[i].box);
+        count += bins[i].count;
+        behind[i] = count > 0 ? area_of(box) * (float)blocks_of(count) : INFINITY;
+    }
+    clear(box);
+    count = 0;
+    for (int i = 1; i < BINS; i++) {
+        join(box, bins[i - 1].box);
+        count += bins[i - 1].count;
+        const float cost = count > 0 ? area_of(box) * (float)blocks_of(count) + behind[i] : INFINITY;
+        if (cost < best->cost)
+            *best = (cut){axis, i, cost};
+    }
+}
+
+static int32_t partition(sinew_tree_item *items, range r, const binning *b, cut c)
+{
+    int32_t left = r.first, right = r.last;
+    for (;;) {
+        while (left < right && bin_of(b, items + left, c.axis) < c.bin)
+            left++;
+        while (left < right && bin_of(b, items + right - 1, c.axis) >= c.bin)
+            right--;
+        if (left >= right)
+            return left;
+        const sinew_tree_item swap = items[left];
+        items[left++] = items[--right];
+        items[right] = swap;
+    }
+}
+
+/* Where the range is split, its items put on their sides. */
+static int32_t split_range(sinew_tree_item *items, range r)
+{
+    const int32_t half = r.first + (r.last - r.first) / 2;
+    if (r.depth >= SINEW_TREE_HALVE)
+        return half;
+    bin bins[3][BINS];
+    const binning b = binning_of(items, r.first, r.last);
+    fill_bins(items, r, &b, bins);
+    cut best = {-1, 0, INFINITY};
+    for (int axis = 0; axis < 3; axis++)
+        if (b.factor[axis] > 0)
+            sweep_axis(bins[axis], axis, &best);
+    return best.axis < 0 ? half : partition(items, r, &b, best);
+}
+
+static float range_area(const sinew_tree_item *items, range r)
+{
+    box6 box, other;
+    clear(box);
+    for (int32_t i = r.first; i < r.last; i++) {
+        box_of(items + i, other);
+        join(box, other);
+    }
+    return area_of(box);
+}
+
+/* ---- The tree --------------------------------------------------------------------------------- */
+
+/* Splits a range and all below it; returns the middle, 0 for a leaf. Recursion is as deep as the tree: tree.h. */
+static int32_t finish_range(const sinew_tree_draft *draft, range r)
+{
+    if (r.last - r.first <= SINEW_TREE_BLOCK)
+        return 0;
+    const int32_t middle = split_range(draft->items, r);
+    const range sides[2] = {{r.first, middle, r.depth + 1}, {middle, r.last, r.depth + 1}};
+    for (int side = 0; side < 2; side++) {
+        draft->splits[middle].area[side] = range_area(draft->items, sides[side]);
+        draft->splits[middle].middle[side] = finish_range(draft, sides[side]);
+    }
+    return middle;
+}
+
+/* A small range, and where its middle is wanted. */
+typedef struct errand {
+    range r;
+    int32_t *result;
+} errand;
+
+typedef struct errands {
+    const sinew_tree_draft *draft;
+    errand *list;
+    int32_t count;
+} errands;
+
+static void begin_range(errands *e, range r, int32_t *result)
+{
+    if (r.last - r.first <= SMALL) {
+        e->list[e->count++] = (errand){r, result};
+        return;
+    }
+    const int32_t middle = split_range(e->draft->items, r);
+    sinew_tree_split *split = e->draft->splits + middle;
+    const range sides[2] = {{r.first, middle, r.depth + 1}, {middle, r.last, r.depth + 1}};
+    *result = middle;
+    for (int side = 0; side < 2; side++) {
+        split->area[side] = range_area(e->draft->items, sides[side]);
+        begin_range(e, sides[side], &split->middle[side]);
+    }
+}
+
+static void run_errands(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const errands *e = context;
+    for (int32_t i = first; i < last; i++)
+        *e->list[i].result = finish_range(e->draft, e->list[i].r);
+}
+
+/* Ranges of one depth do not overlap, so at each depth at most count / SMALL are split here, and each leaves at most
+ * two errands. */
+bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_draft *draft)
+{
+    errands e = {.draft = draft};
+    const size_t at_a_depth = (size_t)draft->count / SMALL + 1;
+    e.list = sinew_allocate(&tree->allocator, 2 * at_a_depth * SINEW_TREE_DEPTH + 1, sizeof *e.list);
+    if (!e.list)
+        return false;
+    begin_range(&e, (range){0, draft->count, 0}, &draft->root);
+    sinew_tasks_for(tree->thread_count, e.count, 1, run_errands, &e);
+    sinew_release(&tree->allocator, e.list);
+    return true;
+}

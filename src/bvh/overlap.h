@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * overlap.h: the blocks whose boxes meet a box, one after the other.
+ */
+#ifndef SINEW_SRC_BVH_OVERLAP_H
+#define SINEW_SRC_BVH_OVERLAP_H
+
+#include "bvh/tree.h"
+
+typedef struct sinew_tree_walk {
+    const sinew_tree *tree;
+    float box[6]; /* low x y z, high x y z */
+    int top;
+    uint32_t stack[SINEW_TREE_STACK];
+} sinew_tree_walk;
+
+/* Begins at the root. The box is in metres, grown on all sides by `margin`. */
+void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const sinew_real box[6], double margin);
+/* The next block; -1: there is none. */
+int32_t sinew_tree_walk_next(sinew_tree_walk *walk);
+
+/* Low x y z, high x y z of a cell in metres, exactly. */
+void sinew_tree_exact_box(const sinew_tree *tree, int32_t cell, sinew_real box[6]);
+
+/* The lowest `capacity` of all numbers that are put in; `count` counts all. */
+typedef struct sinew_tree_list {
+    int32_t *cells; /* [capacity] */
+    int64_t capacity, count;
+} sinew_tree_list;
+
+void sinew_tree_list_put(sinew_tree_list *list, int32_t cell);
+void sinew_tree_list_sort(sinew_tree_list *list); /* ascending, at the end */
+
+#endif

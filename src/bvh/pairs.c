@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pairs.c: pairs of cells whose boxes meet, of two trees or of one with itself.
+ *
+ * Every cell of the first tree asks the second one, in the order of the first one's blocks. They do so twice: pairs are
+ * counted, which gives each cell its place in the answer, and then written there. So threads need no memory of their
+ * own, and nothing beyond a number a cell is kept beside the answer.
+ */
+#include "base/tasks.h"
+#include "bvh/overlap.h"
+
+#define AT_ONCE 64 /* blocks */
+
+typedef struct pairing {
+    const sinew_tree *a, *b;
+    sinew_real margin;
+    int64_t *begins;  /* [cells of a + 1] place of a cell's pairs; at first, how many of the one before */
+    int32_t *pairs;   /* NULL: count */
+    int64_t capacity; /* of pairs */
+} pairing;
+
+/* The gap between two boxes is at most the margin along every axis. */
+static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
+{
+    bool near = true;
+    for (int k = 0; k < 3; k++)
+        near = near && a[k] - b[3 + k] <= margin && b[k] - a[3 + k] <= margin;
+    return near;
+}
+
+/* Cells of b that pair with a cell of a. */
+static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
+{
+    sinew_tree_walk walk;
+    sinew_real own[6], other[6];
+    const sinew_tree *b = p->b;
+    sinew_tree_exact_box(p->a, cell, own);
+    sinew_tree_walk_begin(&walk, b, own, (double)p->margin);
+    for (int32_t block; (block = sinew_tree_walk_next(&walk)) >= 0;)
+        for (int32_t i = 0; i < b->shape.counts[block]; i++) {
+            const int32_t partner = b->shape.ids[(size_t)block * SINEW_TREE_BLOCK + (size_t)i];
+            if (p->a == b && partner <= cell)
+                continue;
+            sinew_tree_exact_box(b, partner, other);
+            if (near_enough(own, other, p->margin))
+                sinew_tree_list_put(list, partner);
+        }
+}
+
+/* The partners stand one behind the other in the room of their pairs, then move apart, from the last on. */
+static void write_pairs(const pairing *p, int32_t cell)
+{
+    const int64_t begin = p->begins[cell], end = p->begins[cell + 1];
+    if (begin >= p->capacity || begin == end)
+        return;
+    const int64_t room = (end < p->capacity ? end : p->capacity) - begin;
+    int32_t *out = p->pairs + 2 * begin;
+    sinew_tree_list list = {out, room, 0};
+    find_partners(p, cell, &list);
+    sinew_tree_list_sort(&list);
+    for (int64_t i = room; i-- > 0;) {
+        out[2 * i + 1] = out[i];
+        out[2 * i] = cell;
+    }
+}
+
+static void run_pairs(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const pairing *p = context;
+    const sinew_tree_shape *shape = &p->a->shape;
+    for (int32_t block = first; block < last; block++)
+        for (int32_t i = 0; i < shape->counts[block]; i++) {
+            const int32_t cell = shape->ids[(size_t)block * SINEW_TREE_BLOCK + (size_t)i];
+            sinew_tree_list list = {0};
+            if (p->pairs) {
+                write_pairs(p, cell);
+            } else {
+                find_partners(p, cell, &list);
+                p->begins[cell + 1] = list.count;
+            }
+        }
+}
+
+int64_t sinew_tree_pairs(const sinew_tree *a, const sinew_tree *b, sinew_real margin, int32_t *pairs, int64_t capacity)
+{
+    if (!SINEW_ASSERT(a && b && (pairs || capacity <= 0)))
+        return 0;
+    const size_t count = (size_t)a->cell_count;
+    pairing p = {a, b, margin, sinew_allocate(&a->allocator, count + 1, sizeof *p.begins), NULL, 0};
+    if (!p.begins)
+        return -1;
+    p.begins[0] = 0;
+    sinew_tasks_for(a->thread_count, a->shape.block_count, AT_ONCE, run_pairs, &p);
+    for (size_t i = 0; i < count; i++)
+        p.begins[i + 1] += p.begins[i];
+    const int64_t found = p.begins[count];
+    if (capacity > 0 && found > 0) {
+        p.pairs = pairs;
+        p.capacity = capacity;
+        sinew_tasks_for(a->thread_count, a->shape.block_count, AT_ONCE, run_pairs, &p);
+    }
+    sinew_release(&a->allocator, p.begins);
+    return found;
+}

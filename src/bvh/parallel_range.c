@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parallel_range.c: loops of more than 2^31 items on the library's threads, for callers too.
+ */
+#include "base/base.h"
+#include "base/tasks.h"
+#include "sinew/tree.h"
+
+#define MOST_BLOCKS (1 << 30)
+
+typedef struct range_loop {
+    sinew_range_call *call;
+    void *context;
+    int64_t count, block;
+} range_loop;
+
+static void run_blocks(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const range_loop *l = context;
+    for (int32_t b = first; b < last; b++) {
+        const int64_t begin = (int64_t)b * l->block;
+        l->call(l->context, member, begin, l->count - begin < l->block ? l->count : begin + l->block);
+    }
+}
+
+/* Threads are kept from call to call where a world or a tree is alive. */
+void sinew_run_range(int32_t thread_count, int64_t count, int64_t block, sinew_range_call *call, void *context)
+{
+    if (!SINEW_ASSERT(call && count >= 0 && block > 0) || count == 0)
+        return;
+    block = count / block >= MOST_BLOCKS ? count / MOST_BLOCKS + 1 : block;
+    const range_loop l = {call, context, count, block};
+    const int32_t blocks = (int32_t)(count / block + (count % block > 0));
+    thread_count = thread_count > 0 ? thread_count : sinew_tasks_default_count();
+    sinew_tasks_open();
+    sinew_tasks_for(thread_count, blocks, 1, run_blocks, &l);
+    sinew_tasks_close();
+}

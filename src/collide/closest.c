@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * closest.c: the closest points of a pair of features, as weights of its vertices, direction and distance.
+ *
+ *     z = sum w x,  distance = |z|,  n = z / |z|,  sum of positive weights = 1 = - sum of negative ones
+ */
+#include "collide/closest.h"
+
+#include "collide/reach_test.h"
+
+/* Divides z by its length, which it returns; 0 where z is. Squares that underflow are avoided. */
+static double unit_of(double z[3], double d2)
+{
+    double scale = 1;
+    if (!(d2 > 1e-280)) {
+        scale = fmax(fmax(fabs(z[0]), fabs(z[1])), fabs(z[2]));
+        if (!(scale > 0))
+            return 0;
+        for (int k = 0; k < 3; k++)
+            z[k] /= scale;
+        d2 = closest_dot(z, z);
+    }
+    const double length = sqrt(d2);
+    for (int k = 0; k < 3; k++)
+        z[k] /= length;
+    return scale * length;
+}
+
+/* n across both directions; across the longer one where they are parallel; any where both are zero. */
+static void across(const double u[3], const double v[3], double n[3])
+{
+    const double uu = closest_dot(u, u), vv = closest_dot(v, v);
+    closest_cross(u, v, n);
+    const double nn = closest_dot(n, n);
+    if (nn > 1e-24 * uu * vv && unit_of(n, nn) > 0)
+        return;
+    const double *e = uu > vv ? u : v;
+    int least = 0;
+    for (int k = 1; k < 3; k++)
+        least = fabs(e[k]) < fabs(e[least]) ? k : least;
+    double axis[3] = {0, 0, 0};
+    axis[least] = 1;
+    closest_cross(e, axis, n);
+    if (!(unit_of(n, closest_dot(n, n)) > 0))
+        for (int k = 0; k < 3; k++)
+            n[k] = axis[k];
+}
+
+/* Two points, or a point and a segment, in the places of a point and a triangle. */
+static void closest_lone(double x[4][3], bool point, sinew_closest *c)
+{
+    double from_a[3], from_b[3], along[3];
+    closest_minus(x[0], x[1], from_a);
+    closest_minus(x[0], x[2], from_b);
+    closest_minus(x[2], x[1], along);
+    const double t = closest_on_segment(from_a, from_b, along, c->z, &c->d2);
+    c->w[0] = 1;
+    c->w[1] = point ? -1 : t - 1;
+    c->w[2] = point ? 0 : 0 - t;
+    c->w[3] = 0;
+}
+
+static void closest_of_kind(const sinew_touch_pair *pair, double x[4][3], sinew_closest *c)
+{
+    if (pair->kind == SINEW_PAIR_EDGES)
+        closest_segments(x, x + 2, c);
+    else if (pair->v[2] == pair->v[3])
+        closest_lone(x, pair->v[1] == pair->v[2], c);
+    else
+        closest_triangle(x[0], x + 1, c);
+}
+
+void sinew_pair_closest(sinew_touch_pair *pair, const sinew_real *x)
+{
+    sinew_pair_closest_less(pair, x, 0);
+}
+
+void sinew_pair_closest_less(sinew_touch_pair *pair, const sinew_real *x, double cores)
+{
+    double p[4][3], edges[2][3];
+    sinew_closest c = {{0}, {0}, INFINITY};
+    for (int a = 0; a < 4; a++)
+        for (int k = 0; k < 3; k++)
+            p[a][k] = (double)x[4 * (size_t)pair->v[a] + (size_t)k];
+    closest_of_kind(pair, p, &c);
+    const double distance = unit_of(c.z, c.d2);
+    if (!(distance > 0)) {
+        const bool two = pair->kind == SINEW_PAIR_EDGES;
+        closest_minus(p[two ? 1 : 2], p[two ? 0 : 1], edges[0]);
+        closest_minus(p[3], p[two ? 2 : 1], edges[1]);
+        across(edges[0], edges[1], c.z);
+    }
+    pair->distance = (sinew_real)(distance - cores);
+    pair->place = 0;
+    for (int k = 0; k < 3; k++)
+        pair->n[k] = (sinew_real)c.z[k];
+    for (int a = 0; a < 4; a++) {
+        pair->w[a] = (sinew_real)c.w[a];
+        pair->place |= (uint8_t)((pair->w[a] == 0) << a);
+    }
+}

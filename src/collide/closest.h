@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * closest.h: the closest points of two points, a point and a segment, a point and a triangle, two segments.
+ *
+ * In double whatever sinew_real is. Both problems with two unknowns are convex, so where the solution without bounds
+ * breaks some of them the answer lies on the border of one of these: each such border is a point and a segment, and the
+ * nearest of them is taken. Unknowns come from cross products, whose error in a nearly flat pair of directions at an
+ * angle theta is that of lengths over theta; with dot products it would be over theta squared.
+ *
+ * Triangles and pairs of edges flatter than SINEW_FLAT try every border, and what lies inside is measured between the
+ * two points themselves. So distances are right to round-off of the lengths there, too, and nothing is divided by zero.
+ */
+#ifndef SINEW_SRC_COLLIDE_CLOSEST_H
+#define SINEW_SRC_COLLIDE_CLOSEST_H
+
+#include <math.h>
+#include <stdbool.h>
+
+/* Squared sines of the angle between two directions. */
+#define SINEW_STEEP 1e-1
+#define SINEW_FLAT  1e-6
+
+typedef struct sinew_closest {
+    double w[4]; /* of the vertices; those of the second feature are negative */
+    double z[3]; /* from the second closest point to the first */
+    double d2;   /* |z|^2 */
+} sinew_closest;
+
+static inline double closest_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void closest_cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline void closest_minus(const double a[3], const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[k] - b[k];
+}
+
+/* Puts z into the result. */
+static inline void closest_put(sinew_closest *c, const double z[3], double d2)
+{
+    for (int k = 0; k < 3; k++)
+        c->z[k] = z[k];
+    c->d2 = d2;
+}
+
+/* The point p and the segment a b, with p - a, p - b and b - a: returns the part t of the way from a, and z, |z|^2. */
+static inline double closest_on_segment(const double from_a[3], const double from_b[3], const double along[3],
+                                        double z[3], double *d2)
+{
+    const double length2 = closest_dot(along, along), at = closest_dot(from_a, along);
+    double t = 0;
+    for (int k = 0; k < 3; k++)
+        z[k] = from_a[k];
+    if (at >= length2 && length2 > 0) {
+        t = 1;
+        for (int k = 0; k < 3; k++)
+            z[k] = from_b[k];
+    } else if (at > 0) {
+        t = at / length2;
+        for (int k = 0; k < 3; k++)
+            z[k] = from_a[k] - t * along[k];
+    }
+    *d2 = closest_dot(z, z);
+    return t;
+}
+
+/* ---- A point and a triangle -------------------------------------------------------------------- */
+
+/* Takes the side from corner i to i + 1 where it is nearer than the best. r: the point less each corner. */
+static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew_closest *best)
+{
+    const int j = (i + 1) % 3;
+    double along[3], z[3], d2;
+    closest_minus(x[j], x[i], along);
+    const double t = closest_on_segment(r[i], r[j], along, z, &d2);
+    if (!(d2 < best->d2))
+        return;
+    closest_put(best, z, d2);
+    best->w[1 + i] = t - 1;
+    best->w[1 + j] = 0 - t;
+    best->w[1 + (i + 2) % 3] = 0;
+}
+
+/* The point inside a flat triangle, measured between the points: z, which errors of the areas have spoilt along the
+ * longest side, is made upright to it. */
+static inline void closest_try_inside(double x[3][3], double r[3][3], const double area[3], double sum,
+                                      sinew_closest *best)
+{
+    double z[3], e[3], w[3], longest = 0, t;
+    int from = 0;
+    for (int i = 0; i < 3; i++) {
+        closest_minus(x[(i + 1) % 3], x[i], e);
+        from = closest_dot(e, e) > longest ? i : from;
+        longest = fmax(longest, closest_dot(e, e));
+        w[i] = area[i] / sum;
+    }
+    const int to = (from + 1) % 3;
+    closest_minus(x[to], x[from], e);
+    for (int k = 0; k < 3; k++)
+        z[k] = w[0] * r[0][k] + w[1] * r[1][k] + w[2] * r[2][k];
+    t = closest_dot(z, e) / longest;
+    t = t > w[from] ? w[from] : t < -w[to] ? -w[to] : t;
+    w[from] -= t;
+    w[to] += t;
+    for (int k = 0; k < 3; k++)
+        z[k] -= t * e[k];
+    const double d2 = closest_dot(z, z);
+    if (!(d2 < best->d2))
+        return;
+    closest_put(best, z, d2);
+    for (int i = 0; i < 3; i++)
+        best->w[1 + i] = 0 - w[i];
+}
+
+/* p and the triangle x. */
+static inline void closest_triangle(const double p[3], double x[3][3], sinew_closest *best)
+{
+    double r[3][3], e[2][3], n[3], area[3], c[3];
+    for (int i = 0; i < 3; i++)
+        closest_minus(p, x[i], r[i]);
+    closest_minus(x[1], x[0], e[0]);
+    closest_minus(x[2], x[0], e[1]);
+    closest_cross(e[0], e[1], n);
+    for (int i = 0; i < 3; i++) {
+        closest_cross(r[(i + 1) % 3], r[(i + 2) % 3], c);
+        area[i] = closest_dot(c, n);
+    }
+    const double nn = closest_dot(n, n), sum = area[0] + area[1] + area[2];
+    const double size = closest_dot(e[0], e[0]) * closest_dot(e[1], e[1]);
+    const bool flat = !(nn > SINEW_FLAT * size && sum > 0);
+    const bool inside = area[0] >= 0 && area[1] >= 0 && area[2] >= 0 && sum > 0;
+    best->w[0] = 1;
+    best->d2 = INFINITY;
+    if (inside && nn > SINEW_STEEP * size) {
+        const double height = closest_dot(n, r[0]);
+        for (int k = 0; k < 3; k++) {
+            best->z[k] = height / nn * n[k];
+            best->w[1 + k] = 0 - area[k] / sum;
+        }
+        best->d2 = height / nn * height;
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        if (flat || area[(i + 2) % 3] < 0)
+            closest_try_side(x, r, i, best);
+    if (inside)
+        closest_try_inside(x, r, area, sum, best);
+}
+
+/* ---- Two segments ------------------------------------------------------------------------------ */
+
+/* Takes end `end` of the first segment (0, 1) and the second one, where that is nearer than the best. With `turned` the
+ * segments have changed places. */
+static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool turned, sinew_closest *best)
+{
+    double from_a[3], from_b[3], along[3], z[3], d2;
+    closest_minus(p[end], q[0], from_a);
+    closest_minus(p[end], q[1], from_b);
+    closest_minus(q[1], q[0], along);
+    const double t = closest_on_segment(from_a, from_b, along, z, &d2);
+    if (!(d2 < best->d2))
+        return;
+    double *own = best->w + (turned ? 2 : 0), *other = best->w + (turned ? 0 : 2);
+    const double sign = turned ? -1 : 1;
+    best->d2 = d2;
+    for (int k = 0; k < 3; k++)
+        best->z[k] = sign * z[k];
+    own[end] = sign;
+    own[1 - end] = 0;
+    other[0] = turned ? 1 - t : t - 1;
+    other[1] = turned ? t : 0 - t;
+}
+
+/* The segments p and q. */
+static inline void closest_segments(double p[2][3], double q[2][3], sinew_closest *best)
+{
+    double u[3], v[3], r[3], n[3], c[3], z[3];
+    closest_minus(p[1], p[0], u);
+    closest_minus(q[1], q[0], v);
+    closest_minus(p[0], q[0], r);
+    closest_cross(u, v, n);
+    const double nn = closest_dot(n, n);
+    closest_cross(v, r, c);
+    const double s = closest_dot(c, n) / nn;
+    closest_cross(u, r, c);
+    double t = closest_dot(c, n) / nn;
+    const double vv = closest_dot(v, v), size = closest_dot(u, u) * vv;
+    const bool flat = !(nn > SINEW_FLAT * size), steep = nn > SINEW_STEEP * size;
+    const bool inside = s >= 0 && s <= 1 && t >= 0 && t <= 1;
+    best->d2 = INFINITY;
+    const double part[2] = {s, t};
+    for (int i = 0; i < 4 && (flat || !inside); i++)
+        if (flat || (i % 2 ? part[i / 2] > 1 : part[i / 2] < 0))
+            closest_try_end(i < 2 ? p : q, i < 2 ? q : p, i % 2, i >= 2, best);
+    if (!inside)
+        return;
+    const double height = closest_dot(n, r) / nn;
+    if (!steep) {
+        for (int k = 0; k < 3; k++)
+            z[k] = r[k] + s * u[k];
+        t = closest_dot(z, v) / vv;
+        t = t < 0 ? 0 : t > 1 ? 1 : t;
+    }
+    for (int k = 0; k < 3; k++)
+        z[k] = steep ? height * n[k] : z[k] - t * v[k];
+    const double d2 = steep ? height * height * nn : closest_dot(z, z);
+    if (d2 < best->d2) {
+        closest_put(best, z, d2);
+        best->w[0] = 1 - s;
+        best->w[1] = s;
+        best->w[2] = t - 1;
+        best->w[3] = 0 - t;
+    }
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * feature_bvh.c: boxes of features and of the nodes above them, from below.
+ */
+#include "collide/feature_bvh.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/tasks.h"
+#include "mesh/topology.h"
+
+#define AT_ONCE 512 /* nodes of level 0 */
+
+bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
+                        int32_t count)
+{
+    *boxes = (sinew_boxes){.count = count, .width = width, .vertices = vertices};
+    size_t all = 0;
+    int32_t nodes = count;
+    do {
+        nodes = (nodes + SINEW_BOXES_WIDE - 1) / SINEW_BOXES_WIDE;
+        nodes = nodes > 0 ? nodes : 1;
+        boxes->node_count[boxes->level_count++] = nodes;
+        all += (size_t)nodes;
+    } while (nodes > 1 || boxes->level_count < 2);
+    boxes->members = sinew_allocate(allocator, (size_t)count, sizeof *boxes->members);
+    boxes->nodes[0] = sinew_allocate(allocator, all, sizeof *boxes->nodes[0]);
+    boxes->ways[0] = sinew_allocate(allocator, all, sizeof *boxes->ways[0]);
+    boxes->shapes = sinew_allocate(allocator, (size_t)boxes->node_count[0], sizeof *boxes->shapes);
+    if (!boxes->members || !boxes->nodes[0] || !boxes->ways[0] || !boxes->shapes) {
+        sinew_boxes_destroy(boxes, allocator);
+        return false;
+    }
+    for (int32_t level = 1; level < boxes->level_count; level++) {
+        boxes->nodes[level] = boxes->nodes[level - 1] + boxes->node_count[level - 1];
+        boxes->ways[level] = boxes->ways[level - 1] + boxes->node_count[level - 1];
+    }
+    return true;
+}
+
+void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
+{
+    sinew_release(allocator, boxes->members);
+    sinew_release(allocator, boxes->nodes[0]);
+    sinew_release(allocator, boxes->ways[0]);
+    sinew_release(allocator, boxes->shapes);
+    *boxes = (sinew_boxes){0};
+}
+
+/* ---- Order ------------------------------------------------------------------------------------ */
+
+void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_real *middles, sinew_pair *pairs)
+{
+    for (int32_t n = 0; n < boxes->count; n++) {
+        sinew_real *middle = middles + 3 * (size_t)n;
+        for (int k = 0; k < 3; k++) {
+            float sum = 0;
+            for (int i = 0; i < boxes->width; i++)
+                sum += frame->points[sinew_boxes_vertex(boxes, boxes->members[n], i)][k];
+            middle[k] = (sinew_real)(sum / (float)boxes->width);
+        }
+    }
+    sinew_hilbert_pairs(middles, boxes->count, pairs);
+    for (int32_t n = 0; n < boxes->count; n++)
+        pairs[n].major = (uint64_t)boxes->members[pairs[n].minor];
+    for (int32_t n = 0; n < boxes->count; n++)
+        boxes->members[n] = (int32_t)pairs[n].major;
+    boxes->ordered = true;
+}
+
+/* ---- Fit -------------------------------------------------------------------------------------- */
+
+static void put_nothing(sinew_box_node *node, int slot)
+{
+    for (int k = 0; k < 3; k++) {
+        node->low[k][slot] = INFINITY;
+        node->high[k][slot] = -INFINITY;
+    }
+    node->id[slot] = node->object[slot] = -1;
+}
+
+/* No way at all: that of a place without a feature. */
+static void put_no_ways(sinew_box_ways *ways, int slot)
+{
+    for (int k = 0; k < 3; k++) {
+        ways->low[k][slot] = INFINITY;
+        ways->high[k][slot] = -INFINITY;
+    }
+    ways->longest[slot] = 0;
+}
+
+/* Widens what is in a place by a way, or by a box of ways. */
+static void add_ways(sinew_box_ways *ways, int slot, const float low[3], const float high[3], float longest)
+{
+    for (int k = 0; k < 3; k++) {
+        ways->low[k][slot] = low[k] < ways->low[k][slot] ? low[k] : ways->low[k][slot];
+        ways->high[k][slot] = high[k] > ways->high[k][slot] ? high[k] : ways->high[k][slot];
+    }
+    ways->longest[slot] = longest > ways->longest[slot] ? longest : ways->longest[slot];
+}
+
+static void put_ways(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, int32_t n, int slot)
+{
+    sinew_box_ways *ways = boxes->ways[0] + n;
+    put_no_ways(ways, slot);
+    for (int i = 0; i < boxes->width; i++) {
+        const float *way = frame->ways[sinew_boxes_vertex(boxes, feature, i)];
+        add_ways(ways, slot, way, way, way[3]);
+    }
+}
+
+/* A node's ways go to its place in the level above. */
+static void join_ways(const sinew_box_ways *ways, int32_t index, sinew_box_ways *parents)
+{
+    sinew_box_ways *parent = parents + index / SINEW_BOXES_WIDE;
+    put_no_ways(parent, index % SINEW_BOXES_WIDE);
+    for (int i = 0; i < SINEW_BOXES_WIDE; i++) {
+        const float low[3] = {ways->low[0][i], ways->low[1][i], ways->low[2][i]};
+        const float high[3] = {ways->high[0][i], ways->high[1][i], ways->high[2][i]};
+        add_ways(parent, index % SINEW_BOXES_WIDE, low, high, ways->longest[i]);
+    }
+}
+
+/* Corners, and reach and core from above and from below. `extent` is the sum of the sides of the box around them. */
+static void put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, float extent,
+                      float radius, sinew_box_shape *shape, int slot)
+{
+    const float *first = frame->points[sinew_boxes_vertex(boxes, feature, 0)];
+    for (int k = 0; k < 3; k++) {
+        shape->corner[k][slot] = first[k];
+        for (int i = 1; i < 3; i++) {
+            const int corner = i < boxes->width ? i : boxes->width - 1;
+            const int32_t v = sinew_boxes_vertex(boxes, feature, corner);
+            shape->side[i - 1][k][slot] = frame->points[v][k] - first[k];
+            shape->vertices[i][slot] = v;
+        }
+    }
+    shape->vertices[0][slot] = sinew_boxes_vertex(boxes, feature, 0);
+    const float doubt = (float)SINEW_BOX_PAD + (float)SINEW_BOX_SLACK * (extent + radius);
+    shape->most[slot] = radius + doubt;
+    shape->sure[slot] = radius - doubt;
+}
+
+static void put_feature(const sinew_boxes *boxes, const sinew_features *f, const sinew_box_frame *frame,
+                        int32_t feature, int32_t n, int slot)
+{
+    sinew_box_node *node = boxes->nodes[0] + n;
+    sinew_box_shape *shape = boxes->shapes + n;
+    float low[4], high[4];
+    memcpy(low, frame->points[sinew_boxes_vertex(boxes, feature, 0)], sizeof low);
+    memcpy(high, low, sizeof high);
+    for (int i = 1; i < boxes->width; i++) {
+        const float *p = frame->points[sinew_boxes_vertex(boxes, feature, i)];
+        for (int k = 0; k < 4; k++) {
+            low[k] = p[k] < low[k] ? p[k] : low[k];
+            high[k] = p[k] > high[k] ? p[k] : high[k];
+        }
+    }
+    const float extent = (high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]);
+    put_shape(boxes, frame, feature, extent, high[3], shape, slot);
+    for (int k = 0; k < 3; k++) {
+        node->low[k][slot] = low[k] - shape->most[slot];
+        node->high[k][slot] = high[k] + shape->most[slot];
+    }
+    node->id[slot] = feature;
+    node->object[slot] = f->object[shape->vertices[0][slot]];
+}
+
+/* A place without a feature: its box meets no other, and its corners are numbers. */
+static void put_no_feature(const sinew_boxes *boxes, int32_t n, int slot)
+{
+    sinew_box_shape *shape = boxes->shapes + n;
+    put_nothing(boxes->nodes[0] + n, slot);
+    for (int k = 0; k < 3; k++) {
+        shape->corner[k][slot] = shape->side[0][k][slot] = shape->side[1][k][slot] = 0;
+        shape->vertices[k][slot] = -1;
+    }
+    shape->most[slot] = shape->sure[slot] = 0;
+}
+
+/* The node's box, highest feature and common object go to its place in the level above. */
+static void put_node(const sinew_box_node *node, int32_t index, sinew_box_node *parents)
+{
+    sinew_box_node *parent = parents + index / SINEW_BOXES_WIDE;
+    const int slot = index % SINEW_BOXES_WIDE;
+    int32_t id = -1, object = node->object[0];
+    for (int k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (int i = 0; i < SINEW_BOXES_WIDE; i++) {
+            low = node->low[k][i] < low ? node->low[k][i] : low;
+            high = node->high[k][i] > high ? node->high[k][i] : high;
+        }
+        parent->low[k][slot] = low;
+        parent->high[k][slot] = high;
+    }
+    for (int i = 0; i < SINEW_BOXES_WIDE; i++) {
+        object = node->id[i] >= 0 && node->object[i] != object ? -1 : object;
+        id = node->id[i] > id ? node->id[i] : id;
+    }
+    parent->id[slot] = id;
+    parent->object[slot] = object;
+}
+
+typedef struct box_fitting {
+    sinew_boxes *boxes;
+    const sinew_features *features;
+    const sinew_box_frame *frame;
+} box_fitting;
+
+static void fit_nodes(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const box_fitting *f = context;
+    const sinew_boxes *boxes = f->boxes;
+    for (int32_t n = first; n < last; n++) {
+        for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++) {
+            const int32_t at = SINEW_BOXES_WIDE * n + slot;
+            if (at < boxes->count)
+                put_feature(boxes, f->features, f->frame, boxes->members[at], n, slot);
+            else
+                put_no_feature(boxes, n, slot);
+            if (f->frame->moving && at < boxes->count)
+                put_ways(boxes, f->frame, boxes->members[at], n, slot);
+            else if (f->frame->moving)
+                put_no_ways(boxes->ways[0] + n, slot);
+        }
+        put_node(boxes->nodes[0] + n, n, boxes->nodes[1]);
+        if (f->frame->moving)
+            join_ways(boxes->ways[0] + n, n, boxes->ways[1]);
+    }
+}
+
+void sinew_boxes_fit(sinew_boxes *boxes, const sinew_features *features, const sinew_box_frame *frame,
+                     int32_t thread_count)
+{
+    const box_fitting fitting = {boxes, features, frame};
+    for (int32_t level = 1; level < boxes->level_count; level++) {
+        const int32_t last = boxes->node_count[level] - 1;
+        for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++) {
+            put_nothing(boxes->nodes[level] + last, slot);
+            put_no_ways(boxes->ways[level] + last, slot);
+        }
+    }
+    sinew_tasks_for(thread_count, boxes->node_count[0], AT_ONCE, fit_nodes, &fitting);
+    for (int32_t level = 1; level + 1 < boxes->level_count; level++)
+        for (int32_t n = 0; n < boxes->node_count[level]; n++) {
+            put_node(boxes->nodes[level] + n, n, boxes->nodes[level + 1]);
+            if (frame->moving)
+                join_ways(boxes->ways[level] + n, n, boxes->ways[level + 1]);
+        }
+}
+
+double sinew_boxes_spread(const sinew_boxes *boxes)
+{
+    enum {
+        STRIDE = 8 /* one node in so many is looked at */
+    };
+    double nodes = 0, features = 0;
+    for (int32_t n = 0; n < boxes->node_count[0]; n += STRIDE) {
+        const sinew_box_node *node = boxes->nodes[0] + n, *parent = boxes->nodes[1] + n / SINEW_BOXES_WIDE;
+        for (int k = 0; k < 3; k++) {
+            const int slot = n % SINEW_BOXES_WIDE;
+            nodes += (double)parent->high[k][slot] - (double)parent->low[k][slot];
+            for (int i = 0; i < SINEW_BOXES_WIDE; i++)
+                features += node->id[i] >= 0 ? (double)node->high[k][i] - (double)node->low[k][i] : 0;
+        }
+    }
+    return features > 0 && nodes < (double)INFINITY ? nodes / features : 0;
+}

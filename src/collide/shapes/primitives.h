@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * primitives.h: one row for each kind of shape: its name, what its def must hold, how its geometry is made.
+ */
+#ifndef SINEW_SRC_COLLIDE_SHAPES_PRIMITIVES_H
+#define SINEW_SRC_COLLIDE_SHAPES_PRIMITIVES_H
+
+#include "collide/shapes/colliders.h"
+
+enum {
+    SINEW_SHAPE_NEEDS_X = 1 << 0, /* sizes along the axes, each > 0 */
+    SINEW_SHAPE_NEEDS_Y = 1 << 1,
+    SINEW_SHAPE_NEEDS_Z = 1 << 2,
+    SINEW_SHAPE_NEEDS_RADIUS = 1 << 3
+};
+
+typedef struct sinew_shape_ops {
+    const char *name;
+    uint32_t needs; /* SINEW_SHAPE_NEEDS_... */
+    /* What is special to the kind; may be NULL. */
+    sinew_status (*check)(const sinew_collider_def *def, sinew_error *error);
+    /* Fills vertices, triangles, edges, core, closed, frames. What it allocates is released by the caller on failure.
+     * NULL: it has none of these. */
+    sinew_status (*make)(sinew_collider_record *record, const sinew_allocator *allocator, const sinew_collider_def *def,
+                         sinew_error *error);
+} sinew_shape_ops;
+
+const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind); /* NULL out of range */
+
+/* Allocates the arrays of a record for these counts. */
+sinew_status sinew_shape_allocate(sinew_collider_record *record, const sinew_allocator *allocator, int64_t vertex_count,
+                                  int64_t triangle_count, int64_t edge_count, sinew_error *error);
+
+/* Meshes (mesh_collider.c). */
+sinew_status sinew_shape_check_mesh(const sinew_collider_def *def, sinew_error *error);
+sinew_status sinew_shape_make_mesh(sinew_collider_record *record, const sinew_allocator *allocator,
+                                   const sinew_collider_def *def, sinew_error *error);
+
+#endif

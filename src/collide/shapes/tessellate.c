@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tessellate.c: surfaces of colliders for pictures: what is a point or an edge with a core is given a round surface,
+ * and a plane a square.
+ *
+ * A round surface has its poles on the y axis and `rings` circles between them; those of a capsule's halves are half
+ * its length up or down, with a circle of either half at its equator. Corners lie on the true surface.
+ */
+#include "collide/shapes/colliders.h"
+
+#include "mesh/key_frames.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+enum {
+    AROUND = 64,
+    UPRIGHT = 32 /* steps from pole to pole, even */
+};
+
+/* Circles between the poles; 0: the record is no round thing. */
+static int32_t ring_count(const sinew_collider_record *record)
+{
+    if (!(record->core > 0))
+        return 0;
+    return record->edge_count > 0 ? UPRIGHT : UPRIGHT - 1;
+}
+
+void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count)
+{
+    const int32_t rings = ring_count(record);
+    *vertex_count = record->vertex_count;
+    *triangle_count = record->triangle_count;
+    if (record->kind == SINEW_SHAPE_PLANE) {
+        *vertex_count = 4;
+        *triangle_count = 2;
+    } else if (rings > 0) {
+        *vertex_count = AROUND * rings + 2;
+        *triangle_count = 2 * AROUND * rings;
+    }
+}
+
+static void write_point(const double R[9], const double p[3], const double X[3], sinew_real *position)
+{
+    double x[3];
+    sinew_rigid_apply(R, p, X, x);
+    for (int c = 0; c < 3; c++)
+        position[c] = (sinew_real)x[c];
+}
+
+static void draw_round(const sinew_collider_record *record, const double R[9], const double p[3], sinew_real *positions)
+{
+    const int32_t rings = ring_count(record);
+    const double half = record->edge_count > 0 ? (double)record->vertices[4] : 0;
+    for (int32_t r = 0; r < rings; r++) {
+        const bool below = r >= UPRIGHT / 2;
+        const double angle = PI * (record->edge_count > 0 && below ? r : r + 1) / UPRIGHT;
+        for (int32_t i = 0; i < AROUND; i++, positions += 3) {
+            const double turn = 2 * PI * i / AROUND, radius = record->core * sin(angle);
+            const double X[3] = {radius * cos(turn), record->core * cos(angle) + (below ? -half : half),
+                                 -radius * sin(turn)};
+            write_point(R, p, X, positions);
+        }
+    }
+    const double top[3] = {0, record->core + half, 0}, bottom[3] = {0, -record->core - half, 0};
+    write_point(R, p, top, positions);
+    write_point(R, p, bottom, positions + 3);
+}
+
+static void draw_square(const double R[9], const double p[3], double extent, sinew_real *positions)
+{
+    for (int i = 0; i < 4; i++) {
+        const double X[3] = {i & 1 ? extent / 2 : -extent / 2, 0, i & 2 ? extent / 2 : -extent / 2};
+        write_point(R, p, X, positions + 3 * i);
+    }
+}
+
+void sinew_shape_draw_points(const sinew_collider_record *record, double time, double extent, sinew_real *positions)
+{
+    double R[9], p[3];
+    sinew_shape_frame(record, time, 0, R, p);
+    if (record->kind == SINEW_SHAPE_PLANE)
+        draw_square(R, p, extent, positions);
+    else if (ring_count(record) > 0)
+        draw_round(record, R, p, positions);
+    else
+        sinew_shape_place_packed(record, time, 0, positions);
+}
+
+static int32_t *put_triangle(int32_t *triangles, int32_t a, int32_t b, int32_t c)
+{
+    triangles[0] = a;
+    triangles[1] = b;
+    triangles[2] = c;
+    return triangles + 3;
+}
+
+static void join_rings(int32_t rings, int32_t *triangles)
+{
+    const int32_t top = AROUND * rings, bottom = top + 1;
+    for (int32_t i = 0; i < AROUND; i++) {
+        const int32_t next = (i + 1) % AROUND;
+        triangles = put_triangle(triangles, top, i, next);
+        for (int32_t r = 0; r + 1 < rings; r++) {
+            const int32_t here = AROUND * r, below = here + AROUND;
+            triangles = put_triangle(triangles, here + i, below + i, below + next);
+            triangles = put_triangle(triangles, here + i, below + next, here + next);
+        }
+        triangles = put_triangle(triangles, bottom, AROUND * (rings - 1) + next, AROUND * (rings - 1) + i);
+    }
+}
+
+void sinew_shape_draw_triangles(const sinew_collider_record *record, int32_t *triangles)
+{
+    const int32_t rings = ring_count(record);
+    if (record->kind == SINEW_SHAPE_PLANE)
+        put_triangle(put_triangle(triangles, 0, 2, 3), 0, 3, 1);
+    else if (rings > 0)
+        join_rings(rings, triangles);
+    else
+        memcpy(triangles, record->triangles, 3 * (size_t)record->triangle_count * sizeof *triangles);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hinge_geometry.h: two triangles that share an edge: vertices 0 and 1 are the edge, 2 and 3 the vertices opposite to it,
+ * the wings. What energies on hinges need of the rest shape, and the angle between the triangles with its derivatives.
+ *
+ *     e = (x1 - x0) / l              the unit edge
+ *     x_w = x0 + t_w l e + h_w m_w   wing w: where its height meets the edge, the height, and its direction
+ *     n_2 = e x m_2,  n_3 = m_3 x e  normals; equal where the hinge is flat
+ *     theta = atan2((n_2 x n_3) . e, n_2 . n_3) = atan2(-(m_2 x m_3) . e, -m_2 . m_3)
+ *
+ * Moving wing w by d turns its triangle by n_w . d / h_w, and the ends of the edge share what the wing does not do:
+ *
+ *     d theta = -sum_w n_w . y_w / h_w,            y_w = dx_w - (1 - t_w) dx_0 - t_w dx_1
+ *
+ * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and
+ * l dt_w = e . y_w + h_w m_w . z, z = (dx_1 - dx_0) / l; it is the symmetric form
+ *
+ *     d^2 theta = sum_w (2/h) (e . y)(n . z) + (2/h^2) (m . y)(n . y) + (n . z)(m . z)
+ *
+ * (Tamstorf and Grinspun, Discrete bending forces and their Jacobians, 2013, has the same in angles.) theta is
+ * continuous but for +-pi, where the triangles lie on each other and it jumps by 2 pi. Lengths and heights below
+ * `floor` count as that long in derivatives, so that collapsed triangles give finite numbers.
+ */
+#ifndef SINEW_SRC_ENERGY_BENDING_HINGE_GEOMETRY_H
+#define SINEW_SRC_ENERGY_BENDING_HINGE_GEOMETRY_H
+
+#include "energy/dense_element.h"
+#include "math/small/jacobi.h"
+
+#define HINGE_THIN  1e-6 /* heights at rest below this part of the edge, or edges of the height: no area */
+#define HINGE_FLOOR 1e-6 /* of the smallest length at rest */
+
+/* ---- Rest shape, scalar ------------------------------------------------------------------------ */
+
+typedef struct hinge_rest {
+    double length, height[2], t[2]; /* m, m, pure numbers */
+    double edge[3], m[2][3];        /* unit vectors */
+    double angle;                   /* rad */
+    double row[4];                  /* 1/m: sum_a row[a] x_a = m_2 + m_3, 0 where flat */
+} hinge_rest;
+
+static inline double hinge_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void hinge_cross(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+/* The wing's height over the edge. */
+static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
+{
+    double a[3];
+    for (int i = 0; i < 3; i++)
+        a[i] = (double)x[3 * (2 + wing) + i] - (double)x[i];
+    const double along = hinge_dot(a, r->edge);
+    for (int i = 0; i < 3; i++)
+        a[i] -= along * r->edge[i];
+    r->t[wing] = along / r->length;
+    r->height[wing] = sqrt(hinge_dot(a, a));
+    for (int i = 0; i < 3; i++)
+        r->m[wing][i] = a[i] / fmax(r->height[wing], 1e-300);
+}
+
+/* NULL, or why the shape cannot bend. x[4][3] */
+static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
+{
+    double across[3];
+    for (int i = 0; i < 3; i++)
+        r->edge[i] = (double)x[3 + i] - (double)x[i];
+    r->length = sqrt(hinge_dot(r->edge, r->edge));
+    for (int i = 0; i < 3; i++)
+        r->edge[i] /= fmax(r->length, 1e-300);
+    hinge_rest_wing(x, 0, r);
+    hinge_rest_wing(x, 1, r);
+    const double low = fmin(r->height[0], r->height[1]), high = fmax(r->height[0], r->height[1]);
+    if (!isfinite(r->length + low + high))
+        return "its rest shape is not finite";
+    if (!(low > HINGE_THIN * r->length) || !(r->length > HINGE_THIN * high))
+        return "one of its triangles has no area at rest; collapse or refine it";
+    hinge_cross(r->m[0], r->m[1], across);
+    r->angle = atan2(-hinge_dot(across, r->edge), -hinge_dot(r->m[0], r->m[1]));
+    r->row[0] = -(1 - r->t[0]) / r->height[0] - (1 - r->t[1]) / r->height[1];
+    r->row[1] = -r->t[0] / r->height[0] - r->t[1] / r->height[1];
+    r->row[2] = 1 / r->height[0];
+    r->row[3] = 1 / r->height[1];
+    return NULL;
+}
+
+/* The factor of D: |e|^2 over the sum of both areas. */
+static inline double hinge_area_weight(const hinge_rest *r)
+{
+    return 2 * r->length / (r->height[0] + r->height[1]);
+}
+
+/* D over that along the warp for a hinge that bends across its edge: cos^2 + ratio sin^2 of the angle between that
+ * direction and the warp, both in the hinge's plane. NULL, or why there is no such angle. */
+static inline const char *hinge_direction(const hinge_rest *r, const double warp[3], double ratio, double *factor)
+{
+    double normal[3], other[3], a[3];
+    *factor = 1;
+    if (ratio == 1)
+        return NULL;
+    hinge_cross(r->edge, r->m[0], normal);
+    hinge_cross(r->m[1], r->edge, other);
+    for (int i = 0; i < 3; i++)
+        normal[i] += other[i];
+    const double square = hinge_dot(normal, normal), off = hinge_dot(normal, warp);
+    for (int i = 0; i < 3; i++)
+        a[i] = warp[i] - (square > 1e-12 ? off / square : 0) * normal[i];
+    const double length = hinge_dot(a, a), along = hinge_dot(a, r->edge);
+    if (!(length > 1e-6 * hinge_dot(warp, warp)))
+        return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
+    const double sine = along * along / length;
+    *factor = 1 - sine + ratio * sine;
+    return NULL;
+}
+
+/* ---- The angle, W hinges at once ----------------------------------------------------------------- */
+
+typedef struct hinge_now {
+    lane theta, l, e[3], t[2], h[2], m[2][3], n[2][3];
+} hinge_now;
+
+KERNEL_INLINE void hinge_wing(const lane *x, lane floor, int wing, hinge_now *s)
+{
+    lane a[3], normal[3];
+    for (int i = 0; i < 3; i++)
+        a[i] = x[3 * (2 + wing) + i] - x[i];
+    const lane along = jacobi_dot(a, s->e);
+    for (int i = 0; i < 3; i++)
+        a[i] -= along * s->e[i];
+    const lane h = lane_sqrt(jacobi_dot(a, a)), inverse = 1 / lane_max(h, lane_set(LANE_ROOT_TINY));
+    for (int i = 0; i < 3; i++)
+        s->m[wing][i] = a[i] * inverse;
+    jacobi_cross(s->e, s->m[wing], normal);
+    for (int i = 0; i < 3; i++)
+        s->n[wing][i] = wing ? -normal[i] : normal[i];
+    s->t[wing] = along / s->l;
+    s->h[wing] = lane_max(h, floor);
+}
+
+KERNEL_INLINE void hinge_look(const lane *x, lane floor, hinge_now *s)
+{
+    const lane zero = lane_set(0);
+    for (int i = 0; i < 3; i++)
+        s->e[i] = x[3 + i] - x[i];
+    const lane l = lane_sqrt(jacobi_dot(s->e, s->e)), inverse = 1 / lane_max(l, lane_set(LANE_ROOT_TINY));
+    for (int i = 0; i < 3; i++)
+        s->e[i] *= inverse;
+    s->l = lane_max(l, floor);
+    hinge_wing(x, floor, 0, s);
+    hinge_wing(x, floor, 1, s);
+    lane across[3];
+    jacobi_cross(s->m[0], s->m[1], across);
+    /* A difference and not a sign: collapsed triangles have 0 0, and atan2(-0, -0) is -pi. */
+    s->theta = lane_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
+}
+
+/* Coefficient of vertex a in y_w. */
+KERNEL_INLINE lane hinge_share(const hinge_now *s, int wing, int a)
+{
+    return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : lane_set(a == 2 + wing ? 1 : 0);
+}
+
+/* d theta / dx_a */
+KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, lane g[3])
+{
+    const lane first = -hinge_share(s, 0, a) / s->h[0], second = -hinge_share(s, 1, a) / s->h[1];
+    for (int i = 0; i < 3; i++)
+        g[i] = first * s->n[0][i] + second * s->n[1][i];
+}
+
+/* One wing's part of the block of vertices a and b of d^2 theta, row-major, added. */
+KERNEL_INLINE void hinge_curve(const hinge_now *s, int wing, int a, int b, lane K[9])
+{
+    const lane *m = s->m[wing], *n = s->n[wing], *e = s->e, inverse = 1 / s->h[wing], zero = lane_set(0);
+    const lane ya = inverse * hinge_share(s, wing, a), yb = inverse * hinge_share(s, wing, b);
+    const lane za = a > 1 ? zero : (sinew_real)(2 * a - 1) / s->l, zb = b > 1 ? zero : (sinew_real)(2 * b - 1) / s->l;
+    const lane mixed = ya * yb + (sinew_real)0.5 * (za * zb);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            K[3 * i + j] += mixed * (m[i] * n[j] + n[i] * m[j]) + ya * zb * e[i] * n[j] + za * yb * n[i] * e[j];
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * isometric.c: isometric quadratic bending on hinges (Bergou et al., A Quadratic Bending Model for Inextensible
+ * Surfaces, 2006).
+ *
+ *     z = sum_a c_a x_a,  c_w = 1/h_w for the wings, -(1 - t_w)/h_w and -t_w/h_w at the ends of the edge
+ *     psi = k/2 (|z| - L)^2,  k = D |e|^2 / A_e
+ *
+ * with heights h_w and the places t_w where they meet the edge, both of the rest shape (|e| c_a are the sums of
+ * cotangents of the paper). z is the sum of the unit vectors across the edge, of length 2 sin(theta/2) while triangles
+ * keep their shape: for small angles psi is that of the hinge with the same D. A flat rest shape, the case of the
+ * paper, has L = 0, and its Hessian is constant. A curved one keeps |z| and not the sign of the fold: it may snap to
+ * its mirror image at no cost. With slack L is the number nearest to |z| between those of two angles, 2 sin(theta/2):
+ * the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the edge costs energy, too: for
+ * cloth that hardly stretches.
+ */
+enum {
+    VERTEX_COUNT = 4
+};
+
+#include "energy/bending/hinge_geometry.h"
+#include "energy/plate_parameters.h"
+#include "energy/edge/length_element.h"
+
+enum {
+    RIGIDITY,
+    REST,
+    SLACK_BELOW,
+    SLACK_ABOVE
+};
+
+static const sinew_parameter parameters[] = {
+    PLATE_RIGIDITY("; raising it stiffens"),
+    {.name = "rest",
+     .unit = "",
+     .choices = "curved|flat",
+     .maximum = 1,
+     .meaning = "what the hinge wants to be: as bent as in the rest shape, to either side, or flat"},
+    PLATE_SLACK("below", "rad", "the angle"),
+    PLATE_SLACK("above", "rad", "the angle"),
+};
+
+/* |z| = 2 sin(theta/2) of a hinge that is bent by `more` than where it is L; theta stays between flat and folded. */
+static double slack_length(double L, double more)
+{
+    const double theta = 2 * asin(fmin(L / 2, 1)) + more;
+    return more == 0 ? L : 2 * sin(fmin(fmax(theta, 0), M_PI) / 2);
+}
+
+static const char *isometric_prepare(const sinew_element *element, sinew_real *data)
+{
+    hinge_rest r;
+    const char *flaw = hinge_measure(element->rest, &r);
+    if (flaw)
+        return flaw;
+    data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * hinge_area_weight(&r));
+    const double L = element->parameters[REST] > 0 ? 0 : row_rest_length(r.row, element->rest);
+    data[ROW_LEAST] = (sinew_real)slack_length(L, -(double)element->parameters[SLACK_BELOW]);
+    data[ROW_GREATEST] = (sinew_real)slack_length(L, (double)element->parameters[SLACK_ABOVE]);
+    for (int a = 0; a < VERTEX_COUNT; a++)
+        data[ROW_FIRST + a] = (sinew_real)r.row[a];
+    return NULL;
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_isometric) = {
+    .info = {.name = "isometric",
+             .summary = "D/2 |e|^2/A (|sum_a c_a x_a| - L)^2, quadratic where the rest shape is flat",
+             .stencil = SINEW_STENCIL_HINGE,
+             .vertex_count = VERTEX_COUNT,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = ROW_CAPABILITIES},
+    ROW_OPS,
+    .prepare = isometric_prepare,
+};

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * joint.h: rows between two frames of four vertices each, A and B: what joints, their limits and their motors are made
+ * of. Rigid bodies have such frames (world/rigid.c); any tet of a soft body is one, too.
+ *
+ * A point that moves with a frame is a sum of its vertices with weights that add up to one, a direction one with
+ * weights that add up to zero; both are found in the rest shape. The vectors of a joint and the products of two of
+ * them that rows are made of:
+ *
+ *     P = p_B - p_A                the joint's point, in B less in A
+ *     e_1 e_2 e_3, f_1 f_3         directions of A and of B that agree at rest, e_3 the axis; f times the arm r
+ *     P.e_1  P.e_2  P.e_3          how far the points are apart, in A's directions, m
+ *     f_3.e_1  f_3.e_2  f_1.e_2    r times the sines by which B has turned; f_1.e_1 a cosine
+ *
+ *     C_i = sum_m a_im (u_m . w_m) + c_i        psi = k/2 sum_i C_i^2, one-sided rows: only where C_i < 0
+ *     grad_a C_i = sum_m a_im (cu_a w + cw_a u)          H_ab = sum_m a_im (cu_a cw_b + cw_a cu_b) 1
+ *
+ * with cu_a the weight of vertex a in u. The arm r is the root mean square distance of the vertices from the middles of
+ * their frames, so that all C are lengths and one k does for all. Second derivatives of C are constant.
+ *
+ * A template, which an energy's file includes once, below JOINT_ROWS, JOINT_FIRST (where in its data the vectors
+ * begin), JOINT_DATA_COUNT, JOINT_ONE_SIDED and its function joint_row_of.
+ */
+#ifndef SINEW_SRC_ENERGY_JOINT_JOINT_H
+#define SINEW_SRC_ENERGY_JOINT_JOINT_H
+
+#include "energy/constrain.h"
+#include "energy/curvature.h"
+#include "energy/dense_element.h"
+
+enum {
+    JOINT_POINTS = 8,
+    JOINT_SIZE = 3 * JOINT_POINTS,
+    /* Weights of the last three vertices of a frame: that of the first follows from the sum. */
+    JOINT_PLACE_A = JOINT_FIRST,
+    JOINT_PLACE_B = JOINT_PLACE_A + 3,
+    JOINT_AXES = JOINT_PLACE_B + 3, /* e_1 e_2 e_3 f_1 f_3 */
+    JOINT_AXIS_COUNT = 5,
+    JOINT_END = JOINT_AXES + 3 * JOINT_AXIS_COUNT
+};
+
+enum {
+    VECTOR_P,
+    VECTOR_E1,
+    VECTOR_E2,
+    VECTOR_E3,
+    VECTOR_F1,
+    VECTOR_F3,
+    VECTOR_COUNT
+};
+
+enum {
+    PRODUCT_P1,
+    PRODUCT_P2,
+    PRODUCT_P3,
+    PRODUCT_F3E1,
+    PRODUCT_F3E2,
+    PRODUCT_F1E2,
+    PRODUCT_F1E1,
+    PRODUCT_COUNT
+};
+
+static const int joint_product[PRODUCT_COUNT][2] = {
+    {VECTOR_P, VECTOR_E1},  {VECTOR_P, VECTOR_E2},  {VECTOR_P, VECTOR_E3},  {VECTOR_F3, VECTOR_E1},
+    {VECTOR_F3, VECTOR_E2}, {VECTOR_F1, VECTOR_E2}, {VECTOR_F1, VECTOR_E1},
+};
+
+/* a [PRODUCT_COUNT] of row i; returns c. */
+KERNEL_INLINE lane joint_row_of(const sinew_real *data, int i, lane *a);
+
+/* ---- Rest shape ------------------------------------------------------------------------------------ */
+
+/* The parameters that every such energy begins with. */
+enum {
+    JOINT_TYPE,
+    JOINT_STIFFNESS,
+    JOINT_POINT,
+    JOINT_AXIS = JOINT_POINT + 3,
+    JOINT_PARAMETER_COUNT = JOINT_AXIS + 3
+};
+
+#define JOINT_COORDINATE(text, about, value)                                                                           \
+    {                                                                                                                  \
+        .name = text, .unit = "m", .minimum = -1e9, .maximum = 1e9, .preset = value, .meaning = about                  \
+    }
+#define JOINT_DIRECTION(text, value)                                                                                   \
+    {                                                                                                                  \
+        .name = text, .unit = "", .minimum = -1e9, .maximum = 1e9, .preset = value,                                    \
+        .meaning = "the joint's axis in the rest shape, of any length"                                                 \
+    }
+#define JOINT_PARAMETERS(types, most, about)                                                                           \
+    [JOINT_TYPE] = {.name = "type", .unit = "", .choices = types, .maximum = most, .meaning = about},                  \
+    [JOINT_STIFFNESS] = {.name = "stiffness",                                                                          \
+                         .unit = "N/m",                                                                                \
+                         .minimum = 0,                                                                                 \
+                         .maximum = INFINITY,                                                                          \
+                         .preset = 1e6,                                                                                \
+                         .open_maximum = true,                                                                         \
+                         .meaning = "k, force per distance; of no matter where the energy is hard"},                   \
+    [JOINT_POINT] = JOINT_COORDINATE("point_x", "where the joint is in the rest shape", 0),                            \
+    [JOINT_POINT + 1] = JOINT_COORDINATE("point_y", "where the joint is in the rest shape", 0),                        \
+    [JOINT_POINT + 2] = JOINT_COORDINATE("point_z", "where the joint is in the rest shape", 0),                        \
+    [JOINT_AXIS] = JOINT_DIRECTION("axis_x", 0), [JOINT_AXIS + 1] = JOINT_DIRECTION("axis_y", 0),                      \
+    [JOINT_AXIS + 2] = JOINT_DIRECTION("axis_z", 1)
+
+static inline double joint_determinant(const double M[9])
+{
+    return M[0] * (M[4] * M[8] - M[5] * M[7]) - M[1] * (M[3] * M[8] - M[5] * M[6]) + M[2] * (M[3] * M[7] - M[4] * M[6]);
+}
+
+/* A frame at rest: its first vertex and the inverse of the matrix whose columns are the ways to the others. */
+typedef struct joint_frame {
+    double origin[3], inverse[9];
+    double spread; /* sum of squared distances from the middle */
+} joint_frame;
+
+/* x [4][3]; false: the vertices lie in a plane. */
+static inline bool joint_measure(const sinew_real *x, joint_frame *f)
+{
+    double M[9], middle[3] = {0, 0, 0};
+    f->spread = 0;
+    for (int i = 0; i < 12; i++)
+        middle[i % 3] += (double)x[i] / 4;
+    for (int i = 0; i < 12; i++)
+        f->spread += ((double)x[i] - middle[i % 3]) * ((double)x[i] - middle[i % 3]);
+    for (int i = 0; i < 3; i++) {
+        f->origin[i] = (double)x[i];
+        for (int a = 0; a < 3; a++)
+            M[3 * i + a] = (double)x[3 * (a + 1) + i] - (double)x[i];
+    }
+    const double determinant = joint_determinant(M);
+    if (!(fabs(determinant) > 1e-9 * f->spread * sqrt(f->spread)))
+        return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+            f->inverse[3 * i + j] = (M[3 * a + c] * M[3 * b + d] - M[3 * a + d] * M[3 * b + c]) / determinant;
+        }
+    return true;
+}
+
+/* data [3] = weights of the last three vertices in the vector v, times `scale`. */
+static inline void joint_weigh(const joint_frame *f, const double v[3], double scale, sinew_real *data)
+{
+    for (int i = 0; i < 3; i++)
+        data[i] = (sinew_real)(scale * (f->inverse[3 * i] * v[0] + f->inverse[3 * i + 1] * v[1] +
+                                        f->inverse[3 * i + 2] * v[2]));
+}
+
+/* e [3][3]: the axis third, two directions across it first. False: it has no length. */
+static inline bool joint_directions(const sinew_real *axis, double e[3][3])
+{
+    double length = 0;
+    for (int i = 0; i < 3; i++)
+        length += (double)axis[i] * (double)axis[i];
+    if (!(length > 0) || !isfinite(length))
+        return false;
+    for (int i = 0; i < 3; i++)
+        e[2][i] = (double)axis[i] / sqrt(length);
+    int least = 0;
+    for (int i = 1; i < 3; i++)
+        least = fabs(e[2][i]) < fabs(e[2][least]) ? i : least;
+    const double across = sqrt(1 - e[2][least] * e[2][least]);
+    for (int i = 0; i < 3; i++)
+        e[0][i] = ((i == least) - e[2][least] * e[2][i]) / across;
+    for (int i = 0; i < 3; i++)
+        e[1][i] = e[2][(i + 1) % 3] * e[0][(i + 2) % 3] - e[2][(i + 2) % 3] * e[0][(i + 1) % 3];
+    return true;
+}
+
+/* Weight and vectors; NULL, or a reason to refuse. */
+static inline const char *joint_prepare_vectors(const sinew_element *element, sinew_real *data)
+{
+    const sinew_real *p = element->parameters;
+    joint_frame f[2];
+    double e[3][3], way[3];
+    for (int j = 0; j < 2; j++)
+        if (!joint_measure(element->rest + 12 * (size_t)j, &f[j]))
+            return j == 0 ? "the four vertices of its first frame lie in a plane at rest"
+                          : "the four vertices of its second frame lie in a plane at rest";
+    if (!joint_directions(p + JOINT_AXIS, e))
+        return "its axis has no length; give a direction";
+    const double arm = sqrt((f[0].spread + f[1].spread) / JOINT_POINTS);
+    data[0] = p[JOINT_STIFFNESS];
+    for (int j = 0; j < 2; j++) {
+        for (int i = 0; i < 3; i++)
+            way[i] = (double)p[JOINT_POINT + i] - f[j].origin[i];
+        joint_weigh(&f[j], way, 1, data + (j == 0 ? JOINT_PLACE_A : JOINT_PLACE_B));
+    }
+    for (int k = 0; k < 3; k++)
+        joint_weigh(&f[0], e[k], 1, data + JOINT_AXES + 3 * k);
+    joint_weigh(&f[1], e[0], arm, data + JOINT_AXES + 9);
+    joint_weigh(&f[1], e[2], arm, data + JOINT_AXES + 12);
+    return NULL;
+}
+
+/* ---- Where it is ----------------------------------------------------------------------------------- */
+
+typedef struct joint_now {
+    lane vector[VECTOR_COUNT][3];
+    lane weight[VECTOR_COUNT][JOINT_POINTS];
+} joint_now;
+
+/* Weights of a frame's vertices, the first from the sum of all. */
+KERNEL_INLINE void joint_load(const sinew_real *data, lane sum, lane sign, lane weight[4])
+{
+    weight[0] = sign * sum;
+    for (int a = 0; a < 3; a++) {
+        weight[a + 1] = sign * lane_load(data + a * LANES);
+        weight[0] -= weight[a + 1];
+    }
+}
+
+KERNEL_INLINE void joint_look(const lane *x, const sinew_real *data, joint_now *s)
+{
+    const lane zero = lane_set(0), one = lane_set(1);
+    for (int v = 0; v < VECTOR_COUNT; v++)
+        for (int a = 0; a < JOINT_POINTS; a++)
+            s->weight[v][a] = zero;
+    joint_load(data + JOINT_PLACE_A * LANES, one, -one, s->weight[VECTOR_P]);
+    joint_load(data + JOINT_PLACE_B * LANES, one, one, s->weight[VECTOR_P] + 4);
+    for (int k = 0; k < JOINT_AXIS_COUNT; k++)
+        joint_load(data + (JOINT_AXES + 3 * k) * LANES, zero, one, s->weight[VECTOR_E1 + k] + (k < 3 ? 0 : 4));
+    for (int v = 0; v < VECTOR_COUNT; v++)
+        for (int i = 0; i < 3; i++) {
+            s->vector[v][i] = zero;
+            for (int a = 0; a < JOINT_POINTS; a++)
+                s->vector[v][i] += s->weight[v][a] * x[3 * a + i];
+        }
+}
+
+/* C of row i, its coefficients in a and, unless g is NULL, its gradient. */
+KERNEL_INLINE lane joint_row(const joint_now *s, const sinew_real *data, int i, lane a[PRODUCT_COUNT], lane *g)
+{
+    lane C = joint_row_of(data, i, a);
+    for (int k = 0; g && k < JOINT_SIZE; k++)
+        g[k] = lane_set(0);
+    for (int m = 0; m < PRODUCT_COUNT; m++) {
+        const int u = joint_product[m][0], w = joint_product[m][1];
+        C += a[m] * dot3(s->vector[u], s->vector[w]);
+        for (int k = 0; g && k < JOINT_SIZE; k++)
+            g[k] += a[m] * (s->weight[u][k / 3] * s->vector[w][k % 3] + s->weight[w][k / 3] * s->vector[u][k % 3]);
+    }
+    return C;
+}
+
+/* C, and zero where a one-sided row does not act. */
+KERNEL_INLINE lane joint_acts(lane C)
+{
+    return JOINT_ONE_SIDED ? lane_min(C, lane_set(0)) : C;
+}
+
+/* ---- Value and derivatives -------------------------------------------------------------------------- */
+
+KERNEL_INLINE lane joint_first(const lane *x, const sinew_real *data, lane *g)
+{
+    joint_now s;
+    lane psi = lane_set(0), slope[JOINT_SIZE] = {0}, a[PRODUCT_COUNT];
+    joint_look(x, data, &s);
+    for (int k = 0; g && k < JOINT_SIZE; k++)
+        g[k] = lane_set(0);
+    for (int i = 0; i < JOINT_ROWS; i++) {
+        const lane C = joint_acts(joint_row(&s, data, i, a, g ? slope : NULL));
+        psi += (sinew_real)0.5 * C * C;
+        for (int k = 0; g && k < JOINT_SIZE; k++)
+            g[k] += C * slope[k];
+    }
+    return psi;
+}
+
+/* The factor of 1 in the block of vertices p and q. */
+KERNEL_INLINE lane joint_bend(const joint_now *s, const lane a[PRODUCT_COUNT], int p, int q)
+{
+    lane sum = lane_set(0);
+    for (int m = 0; m < PRODUCT_COUNT; m++) {
+        const int u = joint_product[m][0], w = joint_product[m][1];
+        sum += a[m] * (s->weight[u][p] * s->weight[w][q] + s->weight[w][p] * s->weight[u][q]);
+    }
+    return sum;
+}
+
+static void joint_second(const lane *x, const sinew_real *data, lane *H)
+{
+    joint_now s;
+    lane slope[JOINT_SIZE], a[PRODUCT_COUNT];
+    joint_look(x, data, &s);
+    for (int k = 0; k < DENSE_COUNT(JOINT_POINTS); k++)
+        H[k] = lane_set(0);
+    for (int i = 0; i < JOINT_ROWS; i++) {
+        const lane C = joint_row(&s, data, i, a, slope);
+        const lane on = JOINT_ONE_SIDED ? lane_select(lane_lt(C, lane_set(0)), lane_set(1), lane_set(0)) : lane_set(1);
+        for (int p = 0; p < JOINT_POINTS; p++)
+            for (int q = 0; q <= p; q++) {
+                const lane bend = on * C * joint_bend(&s, a, p, q);
+                for (int k = 0; k < 9; k++)
+                    if (3 * p + k / 3 >= 3 * q + k % 3)
+                        H[dense_at(3 * p + k / 3, 3 * q + k % 3)] +=
+                            on * slope[3 * p + k / 3] * slope[3 * q + k % 3] + (k / 3 == k % 3 ? bend : lane_set(0));
+            }
+    }
+}
+
+static double joint_value(const sinew_kernel *kernel)
+{
+    return dense_value(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_first);
+}
+
+static double joint_gradient(const sinew_kernel *kernel)
+{
+    return dense_gradient(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_first);
+}
+
+static void joint_linearise(const sinew_kernel *kernel)
+{
+    dense_linearise(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_second);
+}
+
+static void joint_product_by(const sinew_kernel *kernel)
+{
+    dense_product(kernel, JOINT_POINTS);
+}
+
+static void joint_hessian(const sinew_kernel *kernel)
+{
+    dense_hessian(kernel, JOINT_POINTS);
+}
+
+/* ---- Constraints ------------------------------------------------------------------------------------- */
+
+/* Row i at the points in c; `all`: one-sided rows also where they do not act. */
+KERNEL_INLINE lane joint_constraint(const sinew_real *data, int i, bool all, bool whole, constrained *c, lane *weight)
+{
+    const lane zero = lane_set(0);
+    joint_now s;
+    lane x[JOINT_SIZE], a[PRODUCT_COUNT], used = zero;
+    for (int k = 0; k < JOINT_SIZE; k++)
+        x[k] = c->x[4 * (k / 3) + k % 3];
+    joint_look(x, data, &s);
+    const lane C = joint_row(&s, data, i, a, c->gradient);
+    for (int m = 0; m < PRODUCT_COUNT; m++)
+        used = lane_max(used, lane_abs(a[m]));
+    const lane_mask idle = lane_le(used, zero), past = lane_le(zero, C);
+    *weight = lane_select(JOINT_ONE_SIDED && !all ? idle | past : idle, zero, lane_load(data));
+    const lane acting = joint_acts(C);
+    for (int k = 0; whole && k < JOINT_SIZE; k++)
+        c->gradient[k] *= acting;
+    return whole ? (sinew_real)0.5 * acting * acting : C;
+}
+
+KERNEL_INLINE lane joint_moves(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
+{
+    return joint_constraint(data, i, false, whole, c, weight);
+}
+
+KERNEL_INLINE lane joint_counts(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
+{
+    return joint_constraint(data, i, true, whole, c, weight);
+}
+
+static void joint_constrain(const sinew_constrain_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        several_constrain(kernel, group, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_ROWS, joint_moves);
+}
+
+static void joint_jacobian(const sinew_jacobian_kernel *kernel)
+{
+    several_jacobian(kernel, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_ROWS, joint_counts);
+}
+
+/* B, row-major, += lambda times the block of vertices p and q of row i's second derivatives; of half its square where
+ * `whole`. */
+KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool whole, lane lambda, int p, int q,
+                               lane B[9])
+{
+    lane a[PRODUCT_COUNT], slope[JOINT_SIZE];
+    const lane C = joint_row(s, data, i, a, slope);
+    const lane_mask off = JOINT_ONE_SIDED && whole ? lane_le(lane_set(0), C) : lane_lt(C, C);
+    const lane factor = lane_select(off, lane_set(0), lambda), bend = joint_bend(s, a, p, q);
+    for (int k = 0; k < 9; k++) {
+        const lane square = whole ? slope[3 * p + k / 3] * slope[3 * q + k % 3] : lane_set(0);
+        B[k] += factor * (square + (k % 4 == 0 ? (whole ? C * bend : bend) : lane_set(0)));
+    }
+}
+
+static void joint_curvature(const sinew_jacobian_kernel *kernel)
+{
+    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, JOINT_DATA_COUNT);
+        sinew_real *blocks = curvature_blocks(kernel, group, JOINT_POINTS);
+        lane x[JOINT_SIZE];
+        joint_now s;
+        dense_gather(kernel->x, group_vertex(&kernel->groups, group, JOINT_POINTS), JOINT_POINTS, x);
+        joint_look(x, data, &s);
+        for (int p = 0; p < JOINT_POINTS; p++)
+            for (int q = 0; q <= p; q++) {
+                lane B[9] = {0};
+                for (int i = 0; i < JOINT_ROWS; i++)
+                    joint_curve(&s, data, i, whole, curvature_factor(kernel, group, i, JOINT_ROWS, lane_load(data)), p,
+                                q, B);
+                store_lanes(blocks + block_index(p, q) * 9 * LANES, 9, B);
+            }
+    }
+}
+
+#define JOINT_INFO                                                                                                     \
+    .stencil = SINEW_STENCIL_FRAMES, .vertex_count = JOINT_POINTS, .parameters = parameters,                           \
+    .parameter_count = sizeof parameters / sizeof parameters[0],                                                       \
+    .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_JACOBIAN
+
+#define JOINT_OPS                                                                                                      \
+    .data_count = JOINT_DATA_COUNT, .tangent_count = DENSE_COUNT(JOINT_POINTS), .target_slot = -1,                     \
+    .value = joint_value, .gradient = joint_gradient, .linearise = joint_linearise, .product = joint_product_by,       \
+    .hessian = joint_hessian, .constraint_count = JOINT_ROWS, .constrain = joint_constrain,                            \
+    .jacobian = joint_jacobian, .curvature = joint_curvature
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * joint_limit.c: how far a joint (joint.c) may go, as two one-sided rows C >= 0 (joint.h):
+ *
+ *     angle   C_0 = r sin(theta - low)    C_1 = r sin(high - theta)      theta: B's turn about the axis, from rest
+ *     slide   C_0 = z - low               C_1 = high - z                 z = P.e_3, along the axis
+ *
+ * psi = k/2 sum min(C_i, 0)^2. Sines tell the sides apart within half a turn only, so that low and high must be less
+ * than that apart, and a joint must not be thrown across the other side in one step.
+ */
+#define JOINT_ROWS       2
+#define JOINT_FIRST      1
+#define JOINT_DATA_COUNT (JOINT_END + 4 * JOINT_ROWS)
+#define JOINT_ONE_SIDED  true
+#include "energy/joint/joint.h"
+#include "energy/limits.h"
+
+enum {
+    LIMIT_LOW = JOINT_PARAMETER_COUNT,
+    LIMIT_HIGH,
+    LIMIT_COUNT
+};
+
+#define LIMIT(text, value, about)                                                                                      \
+    {                                                                                                                  \
+        .name = text, .unit = "", .minimum = -1e9, .maximum = 1e9, .preset = value, .meaning = about                   \
+    }
+
+static const sinew_parameter parameters[LIMIT_COUNT] = {
+    JOINT_PARAMETERS("angle|slide", 1, "what is limited: the turn about the axis, or the way along it"),
+    [LIMIT_LOW] = LIMIT("low", -0.5, "rad or m, from the rest shape; at most `high`"),
+    [LIMIT_HIGH] = LIMIT("high", 0.5, "rad or m, from the rest shape; at least `low`"),
+};
+
+/* Coefficients of f_1.e_1, f_1.e_2 and P.e_3, then the constant. */
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    const double low = (double)element->parameters[LIMIT_LOW], high = (double)element->parameters[LIMIT_HIGH];
+    const char *flaw = joint_prepare_vectors(element, data);
+    flaw = flaw ? flaw : limits_refusal(element, parameters, LIMIT_LOW, LIMIT_HIGH);
+    if (!flaw && element->parameters[JOINT_TYPE] == 0 && !(high - low < 3.1))
+        return "its limits are 3.1 rad apart or more, and sines cannot tell its sides there; bring them nearer";
+    const bool angle = element->parameters[JOINT_TYPE] == 0;
+    const double rows[2][4] = {{angle ? -sin(low) : 0, angle ? cos(low) : 0, angle ? 0 : 1, angle ? 0 : -low},
+                               {angle ? sin(high) : 0, angle ? -cos(high) : 0, angle ? 0 : -1, angle ? 0 : high}};
+    for (int i = 0; !flaw && i < 8; i++)
+        data[JOINT_END + i] = (sinew_real)rows[i / 4][i % 4];
+    return flaw;
+}
+
+KERNEL_INLINE lane joint_row_of(const sinew_real *data, int i, lane *a)
+{
+    const sinew_real *row = data + (JOINT_END + 4 * i) * LANES;
+    for (int m = 0; m < PRODUCT_COUNT; m++)
+        a[m] = lane_set(0);
+    a[PRODUCT_F1E1] = lane_load(row);
+    a[PRODUCT_F1E2] = lane_load(row + LANES);
+    a[PRODUCT_P3] = lane_load(row + 2 * LANES);
+    return lane_load(row + 3 * LANES);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_joint_limit) = {
+    .info = {.name = "joint_limit",
+             .summary = "k/2 sum min(C_i, 0)^2, two one-sided rows that limit a joint's angle or way",
+             JOINT_INFO},
+    JOINT_OPS,
+    .prepare = prepare,
+    .inequalities = 3,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * motor.c: turns or pushes a joint (joint.c) to where it is to be at the end of each step (joint.h):
+ *
+ *     angle   C = r sin(theta - theta_t)      theta_t = target + speed t      theta: B's turn about the axis, from rest
+ *     slide   C = z - z_t                     z_t = target + speed t          z = P.e_3, along the axis
+ *
+ * psi = k/2 C^2: a servo whose torque is its multiplier, k r C at most; hard, it gets there whatever that takes. It
+ * should be within a quarter of a turn of its target, where the sine grows; half a turn away it pulls no more.
+ *
+ * The numbers of the target are shared by all elements and set when a step begins, so that an energy has one target.
+ */
+#define JOINT_ROWS       1
+#define JOINT_FIRST      5
+#define JOINT_DATA_COUNT JOINT_END
+#define JOINT_ONE_SIDED  false
+#include "base/base.h"
+#include "energy/joint/joint.h"
+
+enum {
+    MOTOR_TARGET = JOINT_PARAMETER_COUNT,
+    MOTOR_SPEED,
+    MOTOR_COUNT
+};
+
+enum {
+    SHARED_COUNT = JOINT_FIRST /* k, coefficients of f_1.e_1, f_1.e_2 and P.e_3, the constant */
+};
+
+#define MOTOR(text, about)                                                                                             \
+    {                                                                                                                  \
+        .name = text, .unit = "", .minimum = -1e9, .maximum = 1e9, .preset = 0, .meaning = about                       \
+    }
+
+static const sinew_parameter parameters[MOTOR_COUNT] = {
+    JOINT_PARAMETERS("angle|slide", 1, "what is driven: the turn about the axis, or the way along it"),
+    [MOTOR_TARGET] = MOTOR("target", "rad or m, from the rest shape, at the start of time"),
+    [MOTOR_SPEED] = MOTOR("speed", "rad/s or m/s by which the target moves"),
+};
+
+static void share_at(const sinew_real *p, double time, sinew_real *shared)
+{
+    const double target = (double)p[MOTOR_TARGET] + (double)p[MOTOR_SPEED] * time;
+    const bool angle = p[JOINT_TYPE] == 0;
+    const double row[4] = {angle ? -sin(target) : 0, angle ? cos(target) : 0, angle ? 0 : 1, angle ? 0 : -target};
+    shared[0] = p[JOINT_STIFFNESS];
+    for (int i = 0; i < 4; i++)
+        shared[1 + i] = (sinew_real)row[i];
+}
+
+static const char *prepare(const sinew_element *element, sinew_real *data)
+{
+    const char *flaw = joint_prepare_vectors(element, data);
+    if (!flaw)
+        share_at(element->parameters, 0, data);
+    return flaw;
+}
+
+static sinew_status check_whole(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error)
+{
+    static const int shared[] = {JOINT_TYPE, JOINT_STIFFNESS, MOTOR_TARGET, MOTOR_SPEED};
+    (void)allocator;
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+        if (whole->by_element >> shared[i] & 1)
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "motor: %s differs from joint to joint; give each its own energy",
+                              parameters[shared[i]].name);
+    return SINEW_OK;
+}
+
+static void share(const sinew_whole *whole, sinew_real *shared)
+{
+    share_at(whole->parameters, whole->time, shared);
+}
+
+KERNEL_INLINE lane joint_row_of(const sinew_real *data, int i, lane *a)
+{
+    (void)i;
+    for (int m = 0; m < PRODUCT_COUNT; m++)
+        a[m] = lane_set(0);
+    a[PRODUCT_F1E1] = lane_load(data + LANES);
+    a[PRODUCT_F1E2] = lane_load(data + 2 * LANES);
+    a[PRODUCT_P3] = lane_load(data + 3 * LANES);
+    return lane_load(data + 4 * LANES);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_motor) = {
+    .info = {.name = "motor", .summary = "k/2 C^2, drives a joint's angle or way to a moving target", JOINT_INFO},
+    JOINT_OPS,
+    .prepare = prepare,
+    .check_whole = check_whole,
+    .shared_count = SHARED_COUNT,
+    .share = share,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plate_parameters.h: parameters that energies of bending have under the same name: the rigidity of the plate that they stand for,
+ * the direction of a cloth's warp, and how far from its rest shape it bends at no cost.
+ */
+#ifndef SINEW_SRC_ENERGY_PLATE_PARAMETERS_H
+#define SINEW_SRC_ENERGY_PLATE_PARAMETERS_H
+
+#include <math.h>
+
+#include "energy/energy.h"
+
+#define PLATE_RIGIDITY(about)                                                                                          \
+    {                                                                                                                  \
+        .name = "rigidity", .unit = "N m", .minimum = 0, .maximum = INFINITY, .preset = 1e-4, .open_maximum = true,    \
+        .meaning = "D, moment per length and curvature, E h^3 / (12 (1 - nu^2)) of a plate" about                      \
+    }
+
+#define PLATE_WEFT_RATIO                                                                                               \
+    {                                                                                                                  \
+        .name = "weft_ratio", .unit = "", .minimum = 0, .maximum = 1e6, .preset = 1,                                   \
+        .meaning = "rigidity along the weft over that along the warp; 1: no direction"                                 \
+    }
+
+#define PLATE_WARP(letter, value)                                                                                      \
+    {                                                                                                                  \
+        .name = "warp_" letter, .unit = "", .minimum = -1e6, .maximum = 1e6, .preset = value,                          \
+        .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
+    }
+
+/* side: "below" or "above"; of: what is measured, in `text`. */
+#define PLATE_SLACK(side, text, of)                                                                                    \
+    {                                                                                                                  \
+        .name = "slack_" side, .unit = text, .minimum = 0, .maximum = 1e9, .preset = 0,                                \
+        .meaning = of " may be so much " side " that at rest at no cost"                                               \
+    }
+
+#endif

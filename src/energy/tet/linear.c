@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * linear.c: linear elasticity.
+ *
+ *     e = (F + F^T)/2 - 1      psi = mu |e|^2 + lambda/2 (tr e)^2      P = 2 mu e + lambda tr(e) 1
+ *
+ * PBNG (38), (39). Quadratic in the positions, its Hessian constant and positive semi-definite. Not invariant under
+ * rotation: a turned element swells. For small displacements, and as the reference that others are compared with.
+ *
+ * Kernels hold F Q, Q the frame of the rest shape (tet.h): F = (F Q) Q^T, and what is a derivative by F Q is P Q.
+ */
+#include "energy/tet/tet_constraint.h"
+#include "energy/lame.h"
+#include "energy/tet/tet_reduced.h"
+#include "energy/tet/tet_vertex_kernel.h"
+
+enum {
+    RATIO = 0,
+    FRAME = 1,
+    DATA_COUNT = TET_MATERIAL + FRAME + 9
+}; /* lambda / mu, Q */
+
+static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
+
+static const char *linear_prepare(const sinew_element *element, sinew_real *data)
+{
+    double frame[9];
+    const char *refusal = sinew_tet_prepare(element, lame_mu(element->parameters), data, frame);
+    data[TET_MATERIAL + RATIO] = (sinew_real)lame_ratio(element->parameters);
+    for (int i = 0; !refusal && !element->rest_known && i < 9; i++)
+        data[TET_MATERIAL + FRAME + i] = (sinew_real)frame[i];
+    return refusal;
+}
+
+KERNEL_INLINE lane stress(const lane FQ[9], const sinew_real *material, lane PQ[9])
+{
+    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
+    lane Q[9], F[9], P[9];
+    load_lanes(material + FRAME * LANES, 9, Q);
+    multiply3_nt(FQ, Q, F);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* 2 e */
+    for (int i = 0; i < 3; i++)
+        P[4 * i] -= 2;
+    const lane trace = half * (P[0] + P[4] + P[8]);
+    const lane psi = half * half * norm3(P) + half * ratio * trace * trace;
+    for (int i = 0; i < 3; i++)
+        P[4 * i] += ratio * trace;
+    multiply3(P, Q, PQ);
+    return psi;
+}
+
+#include "energy/tet/tet_material.h"
+
+static void linear_linearise(const sinew_kernel *kernel)
+{
+    const lane zero = lane_set(0), one = lane_set(1);
+    const lane identity[9] = {one, zero, zero, zero, one, zero, zero, zero, one};
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const lane ratio = lane_load(data + TET_MATERIAL * LANES);
+        tet_tangent tangent;
+        lane lower[6], Q[9], turned[9], W[9];
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
+        for (int i = 0; i < 9; i++)
+            turned[i] = Q[3 * (i % 3) + i / 3];
+        lower_multiply3(lower, turned, W);
+        for (int i = 0; i < 3; i++) {
+            tangent.A[i] = 2 + ratio;
+            tangent.A[3 + i] = ratio;
+            tangent.s[i] = one;
+            tangent.t[i] = one;
+        }
+        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), identity, W, &tangent);
+    }
+}
+
+/* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is a line already. */
+static void linear_stiffness(const sinew_reduced_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        lane_store(kernel->weights + group * LANES, (2 + lane_load(data + TET_MATERIAL * LANES)) * lane_load(data));
+    }
+}
+
+/* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y stays. */
+static void linear_local_prox(const sinew_reduced_kernel *kernel)
+{
+    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), one = lane_set(1);
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const lane ratio = lane_load(data + TET_MATERIAL * LANES), w = lane_load(data);
+        const lane w2 = lane_load(kernel->weights + group * LANES);
+        const lane r = w2 / lane_select(lane_eq(w, zero), one, w), share = r / (2 + r);
+        lane lower[6], Q[9], F[9], YQ[9], Y[9], Z[9], ZQ[9];
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
+        load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
+        load_lanes(group_dual(kernel, group, 9), 9, YQ);
+        for (int i = 0; i < 9; i++)
+            YQ[i] += F[i];
+        multiply3_nt(YQ, Q, Y);
+        const lane trace = r * (Y[0] + Y[4] + Y[8] - 3) / (2 + r + 3 * ratio);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                const lane even = half * (Y[3 * i + j] + Y[3 * j + i]), odd = half * (Y[3 * i + j] - Y[3 * j + i]);
+                Z[3 * i + j] = i == j ? 1 + share * (even - 1) - ratio * trace / (2 + r) : share * even + odd;
+            }
+        multiply3(Z, Q, ZQ);
+        tet_prox_finish(kernel, group, data, F, YQ, ZQ, lower);
+    }
+}
+
+static void linear_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    const sinew_real *Q = data + TET_MATERIAL + FRAME;
+    double q[3][3];
+    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+    for (int i = 0; i < 9; i++) {
+        const sinew_real *row = Q + i / 3 * 3;
+        const double *axis = q[i % 3];
+        out[TET_MATERIAL + FRAME + i] =
+            (sinew_real)((double)row[0] * axis[0] + (double)row[1] * axis[1] + (double)row[2] * axis[2]);
+    }
+}
+
+/* The block is constant and as cheap as any: |b|^2 1 + (1 + lambda/mu) b b^T, b turned back. */
+KERNEL_INLINE void linear_add(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
+    const sinew_real *material = v->data + TET_MATERIAL * LANES;
+    const lane weight = lane_load(v->data), ratio = lane_load(material);
+    lane F[9], b[3], Q[9], turned[3];
+    tet_visit_deformation(v, F, b);
+    tet_visit_gradient(v, F, b, stress, sum);
+    load_lanes(material + FRAME * LANES, 9, Q);
+    apply3(Q, b, turned);
+    block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), turned);
+}
+
+static void linear_vertex(const sinew_vertex_kernel *kernel)
+{
+    visit_vertex(kernel, 3, DATA_COUNT, linear_add);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
+    .info = {.name = "linear",
+             .summary = "mu |e|^2 + lambda/2 (tr e)^2 per volume, e = (F + F^T)/2 - 1",
+             TET_MATERIAL_INFO,
+             .capabilities = TET_MATERIAL_CAPABILITIES},
+    TET_MATERIAL_OPS,
+    .prepare = linear_prepare,
+    .vertex = linear_vertex,
+    .rigid_cost = SINEW_COSTS_ROTATION,
+    .value = material_value,
+    .gradient = material_gradient,
+    .linearise = linear_linearise,
+    .stiffness = linear_stiffness,
+    .local_prox = linear_local_prox,
+    .constraint_count = 1,
+    .constrain = material_constrain,
+    .jacobian = material_jacobian,
+    .rooted = true,
+    .visit_data_count = DATA_COUNT,
+    .visit = linear_visit,
+    .vertex_change = material_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tet.c: the parts of the energies on tetrahedra that do not depend on the material: rest shape, and product
+ * and Hessian blocks from the tangent (tet.h says what it holds).
+ *
+ * Blocks. With w_a = row a of W (a = 1..3) the block of vertices a, b is K_ab = U K U^T,
+ *
+ *     K_ik = A_ik w_a[i] w_b[k] + t_ik w_a[k] w_b[i]   (i != k)
+ *     K_ii = A_ii w_a[i] w_b[i] + sum_{j != i} s_ij w_a[j] w_b[j]
+ *
+ * and those of vertex 0 follow from the fact that a translation costs nothing: the rows of H sum to zero.
+ */
+#include "energy/tet/tet.h"
+
+/* Flatter than this, det Dm / (longest edge)^3, a rest shape has no inverse worth the name. */
+#define FLATNESS_BOUND (2 * (double)LANE_EPSILON)
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* to = a / |a|; returns |a| */
+static double unit(const double a[3], double to[3])
+{
+    const double length = sqrt(dot(a, a));
+    for (int i = 0; i < 3; i++)
+        to[i] = a[i] / length;
+    return length;
+}
+
+/* Q by Gram-Schmidt from the last edge to the first, rows of q: q[2] along e3, q[1] in the plane of e2 and e3. */
+static void rest_frame(double edge[3][3], double q[3][3])
+{
+    unit(edge[2], q[2]);
+    double rest[3] = {edge[1][0], edge[1][1], edge[1][2]};
+    for (int pass = 0; pass < 2; pass++) { /* twice: as good as orthogonal for any two edges */
+        const double along = dot(q[2], rest);
+        for (int i = 0; i < 3; i++)
+            rest[i] -= along * q[2][i];
+    }
+    unit(rest, q[1]);
+    for (int i = 0; i < 3; i++)
+        q[0][i] = q[1][(i + 1) % 3] * q[2][(i + 2) % 3] - q[1][(i + 2) % 3] * q[2][(i + 1) % 3];
+}
+
+/* The longest of all six edges, whichever vertex they start from. */
+static double longest_edge(double edge[3][3])
+{
+    double longest = 0;
+    for (int a = 0; a < 3; a++) {
+        const double *next = edge[(a + 1) % 3];
+        const double opposite[3] = {next[0] - edge[a][0], next[1] - edge[a][1], next[2] - edge[a][2]};
+        longest = fmax(longest, sqrt(fmax(dot(edge[a], edge[a]), dot(opposite, opposite))));
+    }
+    return longest;
+}
+
+const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame)
+{
+    double edge[3][3], normal[3], q[3][3];
+    if (element->rest_known) {
+        data[TET_WEIGHT] = (sinew_real)(modulus * *element->size / 6);
+        return NULL;
+    }
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            edge[a][i] = (double)element->rest[3 * (a + 1) + i] - (double)element->rest[i];
+    const double longest = longest_edge(edge);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        normal[i] = edge[1][j] * edge[2][k] - edge[1][k] * edge[2][j];
+    }
+    const double det = dot(edge[0], normal);
+    if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
+        return "its rest shape has no volume";
+    rest_frame(edge, q);
+    /* T = Q^T Dm, its inverse row by row */
+    const double l00 = 1 / dot(q[0], edge[0]), l11 = 1 / dot(q[1], edge[1]), l22 = 1 / dot(q[2], edge[2]);
+    const double t10 = dot(q[1], edge[0]), t20 = dot(q[2], edge[0]), t21 = dot(q[2], edge[1]);
+    const double l10 = -t10 * l00 * l11, l21 = -t21 * l11 * l22, l20 = -(t20 * l00 + t21 * l10) * l22;
+    const double lower[6] = {l00, l10, l11, l20, l21, l22};
+    const double filled = fabs(det) * (element->fraction ? (double)*element->fraction : 1);
+    data[TET_WEIGHT] = (sinew_real)(modulus * filled / 6);
+    for (int i = 0; i < 6; i++)
+        data[TET_LOWER + i] = (sinew_real)lower[i];
+    for (int i = 0; frame && i < 9; i++)
+        frame[i] = q[i % 3][i / 3];
+    if (element->size)
+        *element->size = filled;
+    return NULL;
+}
+
+/* N = (A, s, t) M */
+KERNEL_INLINE void apply(const sinew_real *tangent, const lane M[9], lane N[9])
+{
+    lane A[6], s[3], t[3];
+    load_lanes(tangent + TET_A * LANES, 6, A);
+    load_lanes(tangent + TET_S * LANES, 3, s);
+    load_lanes(tangent + TET_T * LANES, 3, t);
+    N[0] = A[0] * M[0] + A[3] * M[4] + A[4] * M[8];
+    N[4] = A[3] * M[0] + A[1] * M[4] + A[5] * M[8];
+    N[8] = A[4] * M[0] + A[5] * M[4] + A[2] * M[8];
+    N[1] = s[0] * M[1] + t[0] * M[3];
+    N[3] = t[0] * M[1] + s[0] * M[3];
+    N[2] = s[1] * M[2] + t[1] * M[6];
+    N[6] = t[1] * M[2] + s[1] * M[6];
+    N[5] = s[2] * M[5] + t[2] * M[7];
+    N[7] = t[2] * M[5] + s[2] * M[7];
+}
+
+KERNEL_INLINE void product_fan(const sinew_kernel *kernel, int32_t first, int fan)
+{
+    const int32_t *vertex = group_vertex(&kernel->groups, first, 4);
+    lane D[SINEW_FAN][9];
+    tet_gather_fan(kernel->p, vertex, fan, D);
+#pragma GCC unroll 3
+    for (int k = 0; k < fan; k++) {
+        const sinew_real *tangent = group_tangent(kernel, first + k, TET_TANGENT_COUNT);
+        lane U[9], W[9], dF[9], M[9], N[9], dP[9];
+        load_lanes(tangent + TET_U * LANES, 9, U);
+        load_lanes(tangent + TET_W * LANES, 9, W);
+        multiply3(D[k], W, dF);
+        multiply3_tn(U, dF, M);
+        apply(tangent, M, N);
+        multiply3(U, N, dP);
+        multiply3_nt(dP, W, D[k]);
+    }
+    tet_scatter_fan(kernel->g, vertex, fan, (const lane(*)[9])D);
+}
+
+void sinew_tet_product(const sinew_kernel *kernel)
+{
+    int32_t group = 0;
+    for (; group < kernel->groups.threes; group += 3)
+        product_fan(kernel, group, 3);
+    for (; group < kernel->groups.threes + kernel->groups.twos; group += 2)
+        product_fan(kernel, group, 2);
+    for (; group < kernel->groups.count; group++)
+        product_fan(kernel, group, 1);
+}
+
+/* K = the block of the rows wa, wb of W in the frame of U. */
+KERNEL_INLINE void block_in_frame(const sinew_real *tangent, const lane *wa, const lane *wb, lane K[9])
+{
+    lane A[6], s[3], t[3], w[3];
+    load_lanes(tangent + TET_A * LANES, 6, A);
+    load_lanes(tangent + TET_S * LANES, 3, s);
+    load_lanes(tangent + TET_T * LANES, 3, t);
+    for (int i = 0; i < 3; i++)
+        w[i] = wa[i] * wb[i];
+    K[0] = A[0] * w[0] + s[0] * w[1] + s[1] * w[2];
+    K[4] = s[0] * w[0] + A[1] * w[1] + s[2] * w[2];
+    K[8] = s[1] * w[0] + s[2] * w[1] + A[2] * w[2];
+    K[1] = A[3] * wa[0] * wb[1] + t[0] * wa[1] * wb[0];
+    K[3] = A[3] * wa[1] * wb[0] + t[0] * wa[0] * wb[1];
+    K[2] = A[4] * wa[0] * wb[2] + t[1] * wa[2] * wb[0];
+    K[6] = A[4] * wa[2] * wb[0] + t[1] * wa[0] * wb[2];
+    K[5] = A[5] * wa[1] * wb[2] + t[2] * wa[2] * wb[1];
+    K[7] = A[5] * wa[2] * wb[1] + t[2] * wa[1] * wb[2];
+}
+
+/* Diagonal blocks are symmetric to the last bit: the lower triangle repeats the upper. */
+KERNEL_INLINE void mirror(lane K[9])
+{
+    K[3] = K[1];
+    K[6] = K[2];
+    K[7] = K[5];
+}
+
+/* sum += K, or its transpose */
+KERNEL_INLINE void add_block(lane sum[9], const lane K[9], bool transposed)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            sum[3 * i + j] += transposed ? K[3 * j + i] : K[3 * i + j];
+}
+
+void sinew_tet_hessian(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *tangent = group_tangent(kernel, group, TET_TANGENT_COUNT);
+        sinew_real *blocks = group_blocks(kernel, group, 10);
+        lane U[9], W[9], row[4][9]; /* row[a] = sum of K_ab over b = 1..3; row[0] of those */
+        load_lanes(tangent + TET_U * LANES, 9, U);
+        load_lanes(tangent + TET_W * LANES, 9, W);
+        memset(row, 0, sizeof row);
+        for (int a = 1; a < 4; a++)
+            for (int b = 1; b <= a; b++) {
+                lane K[9], UK[9];
+                block_in_frame(tangent, W + 3 * (a - 1), W + 3 * (b - 1), K);
+                multiply3(U, K, UK);
+                multiply3_nt(UK, U, K);
+                if (a == b)
+                    mirror(K);
+                store_lanes(blocks + block_index(a, b) * 9 * LANES, 9, K);
+                add_block(row[a], K, false);
+                if (a != b)
+                    add_block(row[b], K, true);
+            }
+        for (int a = 1; a < 4; a++) {
+            add_block(row[0], row[a], false);
+            for (int i = 0; i < 9; i++)
+                lane_store(blocks + (block_index(a, 0) * 9 + i) * LANES, -row[a][i]);
+        }
+        mirror(row[0]);
+        store_lanes(blocks, 9, row[0]);
+    }
+}

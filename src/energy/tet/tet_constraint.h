@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tet_constraint.h: tetrahedra as constraints: C = sqrt(2 (psi + offset)), one an element, for any energy bounded from
+ * below.
+ *
+ * The strain energy's C is |F - R|; neo-Hookean's with an offset is the combined constraint of thesis (4.32). The
+ * offset matters: adding a constant to psi changes no force, but it changes C, and with it what XPBD leaves out. Hard
+ * constraints (PBD) use no offset, so that C is zero at rest.
+ */
+#ifndef SINEW_SRC_ENERGY_TET_TET_CONSTRAINT_H
+#define SINEW_SRC_ENERGY_TET_TET_CONSTRAINT_H
+
+#include "energy/constrain.h"
+#include "energy/tet/tet.h"
+
+/* F of the group's points in c. */
+KERNEL_INLINE void constrain_deformation(const constrained *c, const lane lower[6], lane F[9])
+{
+    lane Ds[9];
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            Ds[3 * i + a] = c->x[4 * (a + 1) + i] - c->x[i];
+    multiply3_lower(Ds, lower, F);
+}
+
+/* The gradient over the vertices from that by F. */
+KERNEL_INLINE void constrain_gradient(const lane P[9], const lane lower[6], constrained *c)
+{
+    lane f[9];
+    multiply3_lower_t(P, lower, f);
+    for (int i = 0; i < 3; i++) {
+        c->gradient[i] = -(f[3 * i] + f[3 * i + 1] + f[3 * i + 2]);
+        for (int a = 0; a < 3; a++)
+            c->gradient[3 * (a + 1) + i] = f[3 * i + a];
+    }
+}
+
+/* A constant to add to psi under the root, per unit of the modulus. */
+typedef lane tet_offset(const sinew_real *material);
+
+KERNEL_INLINE lane no_offset(const sinew_real *material)
+{
+    (void)material;
+    return lane_set(0);
+}
+
+/* C and r of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus; leaves r times the gradient
+ * in c. `whole`: C = psi. */
+KERNEL_INLINE void tet_constraint(const sinew_real *data, bool whole, lane psi, lane P[9], lane shift, constrained *c,
+                                  lane *C, lane *r)
+{
+    const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
+    /* Where the energy is not defined there is no constraint to go by. */
+    const lane_mask defined = lane_le(psi, huge);
+    if (lane_any(~defined)) {
+        psi = lane_select(defined, psi, zero);
+        shift = lane_select(defined, shift, zero);
+        for (int i = 0; i < 9; i++)
+            P[i] = lane_select(defined, P[i], zero);
+    }
+    const lane root = lane_sqrt(lane_max(2 * (psi + shift), zero));
+    lane lower[6];
+    load_lanes(data + TET_LOWER * LANES, 6, lower);
+    constrain_gradient(P, lower, c);
+    *C = whole ? psi : root;
+    *r = whole ? lane_set(1) : lane_max(root, tiny);
+}
+
+KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int32_t group, int constraint_count,
+                                      const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
+{
+    lane C, r;
+    tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, shift, c, &C, &r);
+    constrain_step(kernel, group, group_vertex(&kernel->groups, group, 4), 4, C, r, lane_load(data), false,
+                   group_lambda(kernel, group, constraint_count), c);
+}
+
+/* Groups that share no vertex go a tile at a time, as in tet_evaluate. rotated: NULL, or goes before stress. */
+KERNEL_INLINE void tet_any_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
+                                     tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
+{
+    const bool soft = kernel->compliance > 0;
+    const int32_t step = kernel->apart ? TET_TILE : 1;
+    constrained c[TET_TILE];
+    lane F[TET_TILE][9], R[TET_TILE][9];
+    for (int32_t first = 0; first < kernel->groups.count; first += step) {
+        const int32_t left = kernel->groups.count - first, count = left < step ? left : step;
+        for (int32_t k = 0; k < count; k++) {
+            lane lower[6];
+            constrain_gather(kernel->xw, group_vertex(&kernel->groups, first + k, 4), 4, &c[k]);
+            load_lanes(group_data(&kernel->groups, first + k, data_count) + TET_LOWER * LANES, 6, lower);
+            constrain_deformation(&c[k], lower, F[k]);
+        }
+        if (rotated)
+            sinew_polar3_tile(count, (const lane(*)[9])F, R);
+        for (int32_t k = 0; k < count; k++) {
+            const sinew_real *data = group_data(&kernel->groups, first + k, data_count),
+                             *material = data + TET_MATERIAL * LANES;
+            lane P[9];
+            const lane psi = rotated ? rotated(F[k], R[k], material, P) : stress(F[k], material, P);
+            tet_constrain_step(kernel, first + k, constraint_count, data, psi, P, soft ? offset(material) : lane_set(0),
+                               &c[k]);
+        }
+        for (int32_t k = 0; k < count; k++)
+            constrain_move(kernel, group_vertex(&kernel->groups, first + k, 4), 4, &c[k]);
+    }
+}
+
+KERNEL_INLINE void tet_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
+                                 tet_stress *stress, tet_offset *offset)
+{
+    tet_any_constrain(kernel, data_count, constraint_count, stress, NULL, offset);
+}
+
+KERNEL_INLINE void tet_rotated_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
+                                         tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
+{
+    tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);
+}
+
+/* The same constraint as numbers, the first of constraint_count; there are no others. */
+KERNEL_INLINE void tet_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int constraint_count,
+                                tet_stress *stress, tet_offset *offset)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count),
+                         *material = data + TET_MATERIAL * LANES;
+        constrained c;
+        lane lower[6], F[9], P[9], C, r;
+        constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
+        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        constrain_deformation(&c, lower, F);
+        const lane psi = stress(F, material, P);
+        tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, kernel->hard ? lane_set(0) : offset(material),
+                       &c, &C, &r);
+        for (int i = 0; i < constraint_count; i++)
+            jacobian_write(kernel, group, i, constraint_count, 4, C, r, i == 0 ? lane_load(data) : lane_set(0), false,
+                           &c);
+    }
+}
+
+#endif

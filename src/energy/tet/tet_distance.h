@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tet_distance.h: squared distances of F to sets of matrices that are described by signed singular values (Bouaziz et al.
+ * 2014, (16), appendix A).
+ *
+ *     psi = 1/2 |F - T|^2 = 1/2 sum (sigma_i - s_i)^2        P = F - T,  T = U diag(s) V^T
+ *
+ * s is the point of the set nearest to sigma. U and V are rotations and sigma2 is negative where det F is, so that of
+ * all matrices with the singular values s this T is the nearest (von Neumann's trace inequality). T is stationary, so
+ * it does not contribute to P; second derivatives have A = 1 - ds/dsigma, even_ij = 1 - (s_i - s_j)/(sigma_i - sigma_j)
+ * and odd_ij = 1 - (s_i + s_j)/(sigma_i + sigma_j) (isotropic.h).
+ *
+ * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: for a given T that
+ * is where Z is best, and what is left is |T - Y|^2 times a constant. And it is nowhere above 1/2 |F - T0|^2 for any T0
+ * of the set, which makes the unit matrix a bound of its second derivatives.
+ */
+#ifndef SINEW_SRC_ENERGY_TET_TET_DISTANCE_H
+#define SINEW_SRC_ENERGY_TET_TET_DISTANCE_H
+
+#include "energy/tet/tet_constraint.h"
+#include "energy/tet/tet_reduced.h"
+#include "energy/tet/tet_vertex_kernel.h"
+
+/* s = the point of the set nearest to sigma (sigma0 >= sigma1 >= |sigma2|), ordered alike. */
+typedef void tet_set_nearest(const lane sigma[3], const sinew_real *material, lane s[3]);
+
+/* psi and P = U diag(sigma - s) V^T: zero to the last bit where F is in the set. */
+KERNEL_INLINE lane tet_set_stress(const lane F[9], const sinew_real *material, tet_set_nearest *nearest, lane P[9])
+{
+    lane U[9], sigma[3], V[9], s[3], psi = lane_set(0);
+    sinew_svd3(F, U, sigma, V);
+    nearest(sigma, material, s);
+    for (int j = 0; j < 3; j++) {
+        const lane apart = sigma[j] - s[j];
+        psi += (sinew_real)0.5 * apart * apart;
+        for (int i = 0; i < 3; i++)
+            U[3 * i + j] *= apart;
+    }
+    multiply3_nt(U, V, P);
+    return psi;
+}
+
+/* g += w D^T T */
+KERNEL_INLINE void tet_set_project(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
+        const lane weight = lane_load(data);
+        lane lower[6], F[9], P[9];
+        tet_deformation(kernel->x, vertex, data, lower, F);
+        stress(F, data + TET_MATERIAL * LANES, P);
+        for (int i = 0; i < 9; i++)
+            P[i] = weight * (F[i] - P[i]);
+        tet_scatter(kernel->g, vertex, P, lower);
+    }
+}
+
+KERNEL_INLINE void tet_set_prox(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, data_count);
+        lane lower[6], F[9], Y[9], Z[9];
+        tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
+        load_lanes(group_dual(kernel, group, 9), 9, Y);
+        for (int i = 0; i < 9; i++)
+            Y[i] += F[i];
+        stress(Y, data + TET_MATERIAL * LANES, Z);
+        const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + group * LANES));
+        for (int i = 0; i < 9; i++)
+            Z[i] = Y[i] - share * Z[i];
+        tet_prox_finish(kernel, group, data, F, Y, Z, lower);
+    }
+}
+
+/* The gradient and the cheap block w |b|^2 1. */
+KERNEL_INLINE void tet_set_add(const visit *v, tet_stress *stress, visit_sum *sum)
+{
+    lane F[9], b[3];
+    tet_visit_deformation(v, F, b);
+    tet_visit_gradient(v, F, b, stress, sum);
+    block_add(sum->A, lane_load(v->data) * dot3(b, b), lane_set(0), b);
+}
+
+#endif

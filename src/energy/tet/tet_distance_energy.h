@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tet_distance_energy.h: the operations of an energy that is the squared distance of F to a set (tet_distance.h), made of its own
+ * DATA_COUNT and stress: a template, which an energy's file includes once, below these two. Isotropic ones include
+ * isotropic_material.h before, for linearise and the exact block, and take TET_SET_ISOTROPIC_OPS too.
+ */
+#ifndef SINEW_SRC_ENERGY_TET_TET_DISTANCE_ENERGY_H
+#define SINEW_SRC_ENERGY_TET_TET_DISTANCE_ENERGY_H
+
+#include "energy/tet/tet_material.h"
+
+static void set_stiffness(const sinew_reduced_kernel *kernel)
+{
+    tet_weight_stiffness(kernel, DATA_COUNT);
+}
+
+static void set_local_project(const sinew_reduced_kernel *kernel)
+{
+    tet_set_project(kernel, DATA_COUNT, stress);
+}
+
+static void set_local_prox(const sinew_reduced_kernel *kernel)
+{
+    tet_set_prox(kernel, DATA_COUNT, stress);
+}
+
+KERNEL_INLINE void set_cheap(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
+    tet_set_add(v, stress, sum);
+}
+
+#ifdef SINEW_SRC_ENERGY_TET_ISOTROPIC_MATERIAL_H
+static void set_vertex(const sinew_vertex_kernel *kernel)
+{
+    if (kernel->exact)
+        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
+    else
+        visit_run(kernel, 3, DATA_COUNT, false, set_cheap);
+}
+
+#define TET_SET_ISOTROPIC_OPS                                                                                          \
+    .linearise = material_linearise, .vertex = set_vertex, VISIT_GENERAL_OPS, .vertex_bounds = SINEW_BOUND_CHEAP
+#endif
+
+#define TET_SET_CAPABILITIES (TET_MATERIAL_CAPABILITIES | SINEW_CAN_PROJECT)
+
+#define TET_SET_OPS                                                                                                    \
+    .value = material_value, .gradient = material_gradient, .stiffness = set_stiffness,                                \
+    .local_project = set_local_project, .local_prox = set_local_prox, .constraint_count = 1,                           \
+    .constrain = material_constrain, .jacobian = material_jacobian, .rooted = true
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tet_material.h: what every material of tets does in the same way, made of its own DATA_COUNT and stress: a template,
+ * which an energy's file includes once, below these two (and tet_constraint.h, tet_reduced.h and tet_vertex_kernel.h above them).
+ * isotropic_material.h does so for materials that have a curvature.
+ *
+ * The table of a material starts with TET_MATERIAL_INFO, which takes the file's `parameters`, and TET_MATERIAL_OPS; its
+ * own prepare and vertex follow, named after the energy as all that is not part of a template. Visits of the general
+ * layout (tet_vertex_kernel.h) are VISIT_GENERAL_OPS; energies in the volume form have their own. What else is here a table may
+ * name or not.
+ */
+#ifndef SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
+#define SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
+
+#define TET_MATERIAL_INFO                                                                                              \
+    .stencil = SINEW_STENCIL_TET, .vertex_count = 4, .parameters = parameters,                                         \
+    .parameter_count = sizeof parameters / sizeof parameters[0]
+
+/* Capabilities that every material of tets has. */
+#define TET_MATERIAL_CAPABILITIES                                                                                      \
+    (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
+
+#define TET_MATERIAL_OPS                                                                                               \
+    .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true,               \
+    .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants, .row_count = 3, \
+    .reduce = material_reduce, .other_count = 3
+
+#define VISIT_GENERAL_OPS .visit_data_count = DATA_COUNT, .visit = material_visit, .vertex_change = material_change
+
+static inline double material_value(const sinew_kernel *kernel)
+{
+    return tet_value(kernel, DATA_COUNT, stress);
+}
+
+static inline double material_gradient(const sinew_kernel *kernel)
+{
+    return tet_gradient(kernel, DATA_COUNT, stress);
+}
+
+/* One constraint an element. */
+static inline void material_constrain(const sinew_constrain_kernel *kernel)
+{
+    tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
+static inline void material_jacobian(const sinew_jacobian_kernel *kernel)
+{
+    tet_jacobian(kernel, DATA_COUNT, 1, stress, no_offset);
+}
+
+static inline void material_determinants(const sinew_kernel *kernel, double *smallest, double *largest,
+                                         int32_t *inverted)
+{
+    tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
+}
+
+static inline void material_reduce(const sinew_reduced_kernel *kernel)
+{
+    tet_reduce(kernel, DATA_COUNT);
+}
+
+/* ---- Visits ---------------------------------------------------------------------------------- */
+
+static inline void material_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                                  int32_t *others)
+{
+    double q[3][3];
+    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+}
+
+KERNEL_INLINE lane material_difference(const visit *v, const lane d[3], lane *noise)
+{
+    return tet_visit_difference(v, d, stress, noise);
+}
+
+static inline void material_change(const sinew_vertex_kernel *kernel)
+{
+    visit_change(kernel, 3, DATA_COUNT, material_difference);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * closed_surface.h: the triangles of an energy as one closed surface: what it encloses, and whether it encloses
+ * anything.
+ *
+ *     V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6
+ *
+ * V does not depend on c where the surface is closed; c is the mean of the corners, which keeps the numbers small.
+ * Scalar code over sinew_whole (energy.h), for energies that are more than the sum of their elements.
+ */
+#ifndef SINEW_SRC_ENERGY_TRIANGLE_CLOSED_SURFACE_H
+#define SINEW_SRC_ENERGY_TRIANGLE_CLOSED_SURFACE_H
+
+#include <math.h>
+
+#include "base/base.h"
+#include "energy/energy.h"
+#include "math/lanes.h"
+#include "mesh/topology/facets.h"
+
+/* Six times the volume under one triangle, from c. */
+static inline double closed_six_volumes(const sinew_real *points, const int32_t *corner, const double c[3])
+{
+    double x[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            x[a][i] = (double)points[4 * (size_t)corner[a] + (size_t)i] - c[i];
+    return x[0][0] * (x[1][1] * x[2][2] - x[1][2] * x[2][1]) + x[0][1] * (x[1][2] * x[2][0] - x[1][0] * x[2][2]) +
+           x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0]);
+}
+
+/* The volume inside; centre: the mean of the corners. */
+static inline double closed_volume(const sinew_whole *whole, const sinew_real *points, double centre[3])
+{
+    double sum = 0;
+    const size_t corners = 3 * (size_t)whole->count;
+    for (int c = 0; c < 3; c++) {
+        centre[c] = 0;
+        for (size_t i = 0; i < corners; i++)
+            centre[c] += (double)points[4 * (size_t)whole->particles[i] + (size_t)c] / (double)corners;
+    }
+    for (int32_t t = 0; t < whole->count; t++)
+        sum += closed_six_volumes(points, whole->particles + 3 * (size_t)t, centre);
+    return sum / 6;
+}
+
+/* The greatest distance along an axis from the centre. */
+static inline double closed_reach(const sinew_whole *whole, const sinew_real *points, const double centre[3])
+{
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
+        for (size_t c = 0; c < 3; c++)
+            most = fmax(most, fabs((double)points[4 * (size_t)whole->particles[i] + c] - centre[c]));
+    return most;
+}
+
+typedef struct closed_edges {
+    const int32_t *triangles;
+    int32_t open, turned, crowded; /* edges of one triangle; of two that go the same way along it; of more */
+} closed_edges;
+
+/* Whether a triangle goes from the lower to the higher vertex of its edge opposite to a corner. */
+static inline bool closed_goes_up(const int32_t *triangles, int64_t use)
+{
+    const int32_t *t = triangles + use / 3 * 3;
+    return t[(use + 1) % 3] < t[(use + 2) % 3];
+}
+
+static inline void closed_count_edge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    (void)vertices;
+    closed_edges *edges = context;
+    edges->open += use_count == 1;
+    edges->crowded += use_count > 2;
+    edges->turned += use_count == 2 && closed_goes_up(edges->triangles, (int64_t)uses[0].minor) ==
+                                           closed_goes_up(edges->triangles, (int64_t)uses[1].minor);
+}
+
+static inline sinew_status closed_check_edges(const sinew_whole *whole, const char *name, const char *instead,
+                                              const sinew_allocator *allocator, sinew_error *error)
+{
+    const sinew_elements elements = {whole->particles, whole->count, 3};
+    closed_edges edges = {.triangles = whole->particles};
+    int32_t highest = 0;
+    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
+        highest = whole->particles[i] > highest ? whole->particles[i] : highest;
+    const sinew_status status = sinew_visit_facets(allocator, highest + 1, &elements, closed_count_edge, &edges, error);
+    if (status != SINEW_OK)
+        return status;
+    if (edges.open > 0 || edges.crowded > 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "%s: the surface is not closed: %d edges have one triangle and %d more than two; close it "
+                          "(sinew mesh fix)%s",
+                          name, edges.open, edges.crowded, instead);
+    if (edges.turned > 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "%s: at %d edges the two triangles do not face the same side; turn them (sinew mesh fix)",
+                          name, edges.turned);
+    return SINEW_OK;
+}
+
+/* The same, and that the parameters hold for all triangles, which face outwards at rest. volume: at rest, 0 where the
+ * surface is flat. instead: what to use without an inside. */
+static inline sinew_status closed_check(const sinew_whole *whole, const char *name, const char *instead, double *volume,
+                                        const sinew_allocator *allocator, sinew_error *error)
+{
+    double centre[3];
+    *volume = 0;
+    if (whole->by_element)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: its parameters hold for the whole surface, not by element",
+                          name);
+    const sinew_status status = closed_check_edges(whole, name, instead, allocator, error);
+    if (status != SINEW_OK)
+        return status;
+    *volume = closed_volume(whole, whole->rest, centre);
+    const double reach = closed_reach(whole, whole->rest, centre);
+    if (fabs(*volume) <= 64 * (double)LANE_EPSILON * reach * reach * reach)
+        *volume = 0;
+    if (*volume < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "%s: the surface holds %g m3 at rest: its triangles face inwards; turn them (sinew mesh fix)",
+                          name, *volume);
+    return SINEW_OK;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * membrane_distance.h: sets of 3x2 matrices that are described by singular values: T = [u0 u1] diag(s) V^T with s the point
+ * of the set nearest to sigma, as no other T with these singular values is nearer (von Neumann's trace inequality).
+ *
+ * A template on top of triangle_distance.h, made of the file's DATA_COUNT, `nearest` and `curvature`.
+ */
+#ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
+#define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
+
+/* P = [u0 u1] diag(sigma - s) V^T: zero to the last bit where F is in the set. */
+KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+{
+    lane U[9], sigma[2], V[4], s[2];
+    sinew_svd32(F, U, sigma, V);
+    nearest(sigma, material, s);
+    const lane apart[2] = {sigma[0] - s[0], sigma[1] - s[1]};
+    membrane_compose(U, apart, V, P);
+    return (sinew_real)0.5 * (apart[0] * apart[0] + apart[1] * apart[1]);
+}
+
+KERNEL_INLINE void projected(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+{
+    membrane_visit_projected(v, F, b, curvature, sum);
+}
+
+#include "energy/triangle/triangle_distance.h"
+
+#define MEMBRANE_SET_OPS TRIANGLE_SET_OPS, .keeps_size = true, .linearise = set_linearise
+
+static void set_linearise(const sinew_kernel *kernel)
+{
+    membrane_linearise(kernel, DATA_COUNT, curvature);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * membrane_neo_hookean.c: a sheet of incompressible rubber, thinner where it is stretched.
+ *
+ *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = mu (F - F cof(F^T F) / J^4)
+ *
+ * The Neo-Hookean energy of a solid with the third stretch 1/J that keeps the volume, and no stress across: plane
+ * stress. mu = E/3. Infinite where the triangle has no area: value and gradient return +inf there, and the element adds
+ * nothing to g and has a zero tangent. Such shapes are few: in space a triangle passes them on its way to the other
+ * side only if it stays in its plane.
+ */
+#include "energy/triangle/membrane.h"
+#include "energy/plane_stress.h"
+
+enum {
+    DATA_COUNT = TRIANGLE_MATERIAL,
+    RUBBER_YOUNG = 0,
+    RUBBER_THICKNESS = 1
+};
+
+static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, PLANE_THICKNESS_PARAMETER};
+
+static const char *rubber_prepare(const sinew_element *element, sinew_real *data)
+{
+    const double mu = (double)element->parameters[RUBBER_YOUNG] / 3;
+    return sinew_triangle_prepare(element, mu * (double)element->parameters[RUBBER_THICKNESS], NULL, data);
+}
+
+/* Smaller squares of J have no finite 1/J^4. */
+#define SQUARE_BOUND LANE_ROOT_TINY
+
+/* psi near rest without the difference of large numbers that its root would show: with E = (F^T F - 1)/2 and J^2 = 1 +
+ * d, d = 2 tr E + 4 det E, it is half of d^2 / (1 + d) - 4 det E. */
+KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+{
+    (void)material;
+    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), one = lane_set(1);
+    lane C[3], n[3];
+    metric32(F, C);
+    normal32(F, n);
+    const lane square = dot3(n, n);
+    const lane_mask defined = lane_lt(lane_set(SQUARE_BOUND), square);
+    const lane inverse = 1 / lane_select(defined, square, one), pull = inverse * inverse;
+    const lane S[4] = {1 - pull * C[1], pull * C[2], pull * C[2], 1 - pull * C[0]};
+    multiply32(F, S, P);
+    for (int i = 0; i < 6; i++)
+        P[i] = lane_select(defined, P[i], zero);
+    const lane e0 = C[0] - 1, e1 = C[1] - 1, det = e0 * e1 - C[2] * C[2], growth = e0 + e1 + det;
+    const lane_mask near = lane_lt(lane_abs(growth), half);
+    const lane psi = lane_select(near, growth * growth * inverse - det, (C[0] + C[1] - 3) + inverse);
+    return lane_select(defined, half * psi, lane_set((sinew_real)INFINITY));
+}
+
+/* psi_i = sigma_i - q / sigma_i with q = 1/J^2 */
+KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, membrane_eigen *eigen)
+{
+    (void)material;
+    const lane zero = lane_set(0), one = lane_set(1), J = sigma[0] * sigma[1];
+    const lane_mask defined = lane_lt(lane_set(SQUARE_BOUND), J * J);
+    const lane root = 1 / lane_select(defined, J, one), q = root * root;
+    for (int i = 0; i < 2; i++) {
+        const lane own = 1 / lane_select(defined, sigma[i], one), part = q * (own * own);
+        eigen->A[i] = lane_select(defined, 1 + 3 * part, zero);
+        eigen->out[i] = lane_select(defined, 1 - part, zero);
+    }
+    eigen->A[2] = lane_select(defined, 2 * q * root, zero);
+    eigen->even = lane_select(defined, 1 + q * root, zero);
+    eigen->odd = lane_select(defined, 1 - q * root, zero);
+}
+
+/* As one vertex moves J is a distance, which is convex, and 1/(2 J^2) falls with it: what is left out is negative. It
+ * is no bound, as 1/J^2 grows without one. */
+KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+{
+    lane n[3];
+    normal32(F, n);
+    const lane square = dot3(n, n);
+    const lane_mask defined = lane_lt(lane_set(SQUARE_BOUND), square);
+    const lane inverse = 1 / lane_select(defined, square, lane_set(1));
+    triangle_visit_bound(v, F, b, lane_set(1), lane_select(defined, 3 * inverse * inverse, lane_set(0)), sum);
+}
+
+#include "energy/triangle/membrane_material.h"
+
+/* ---- The end of the energy ------------------------------------------------------------------------ */
+
+static void cross_along(const double a[3], const double b[3], double scale, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] += scale * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
+}
+
+/* c[0] + c[1] t + c[2] t^2, the cross product of the columns of F + t D */
+static void normal_along(const double F[2][3], const double D[2][3], double c[3][3])
+{
+    memset(c, 0, 9 * sizeof c[0][0]);
+    cross_along(F[0], F[1], 1, c[0]);
+    cross_along(F[0], D[1], 1, c[1]);
+    cross_along(D[0], F[1], 1, c[1]);
+    cross_along(D[0], D[1], 1, c[2]);
+}
+
+/* Whether the normal at t is nothing but round-off. */
+static bool vanishes(const double c[3][3], double t)
+{
+    double size = 0, scale = 0;
+    for (int i = 0; i < 3; i++) {
+        size = fmax(size, fabs(c[0][i] + t * (c[1][i] + t * c[2][i])));
+        scale = fmax(scale, fabs(c[0][i]) + t * (fabs(c[1][i]) + t * fabs(c[2][i])));
+    }
+    return size <= 64 * (double)LANE_EPSILON * scale;
+}
+
+/* The first t <= most without area: among the roots of the normal's part along itself at 0. */
+static double first_without_area(const double c[3][3], double most)
+{
+    double q[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
+            q[k] += c[k][i] * c[0][i];
+    const double under = q[1] * q[1] - 4 * q[2] * q[0];
+    /* A double root may be lost to round-off: the place of the least value stands for it. */
+    const double half = -0.5 * (q[1] + copysign(sqrt(fmax(under, 0)), q[1]));
+    const double roots[2] = {half / q[2], q[0] / half};
+    for (int i = 0; i < 2; i++)
+        if (roots[i] > 0 && roots[i] < most && vanishes(c, roots[i]))
+            most = roots[i];
+    return most;
+}
+
+static double rubber_step_limit(const sinew_kernel *kernel, double most)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, 3);
+        lane inverse[4], F[6], D[6];
+        triangle_deformation(kernel->x, vertex, data, inverse, F);
+        triangle_deformation(kernel->p, vertex, data, inverse, D);
+        for (int i = 0; i < LANES; i++) {
+            double f[2][3], d[2][3], c[3][3];
+            for (int k = 0; k < 6; k++) {
+                f[k % 2][k / 2] = (double)lane_get(F[k], i);
+                d[k % 2][k / 2] = (double)lane_get(D[k], i);
+            }
+            normal_along((const double(*)[3])f, (const double(*)[3])d, c);
+            if (data[TRIANGLE_WEIGHT * LANES + i] > 0)
+                most = first_without_area((const double(*)[3])c, most);
+        }
+    }
+    return most;
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_membrane_neo_hookean) = {
+    .info = {.name = "membrane_neo_hookean",
+             .summary = "h mu/2 (|F|^2 + 1/J^2 - 3) per area: incompressible rubber in plane stress",
+             TRIANGLE_INFO,
+             .capabilities = TRIANGLE_CAPABILITIES},
+    MEMBRANE_OPS,
+    .prepare = rubber_prepare,
+    .barrier = true,
+    .step_limit = rubber_step_limit,
+    .vertex_bounds = 0,
+};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pressure.c: pressure in a closed surface.
+ *
+ *     psi = -p V,   V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6
+ *
+ * V does not depend on c where the surface is closed; c is the mean of the corners when a step begins, which keeps the
+ * numbers small. The force on each vertex is p times a third of the area vectors around it. A triangle's part of V is
+ * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks: it is indefinite, and
+ * projected element by element (psd_projection.c), which costs a stiffness of about p |x - c|. Gas: with V_0 the volume at
+ * rest and p_a the pressure outside, p = (p_a + p_0) (V_0 / V)^k - p_a, V as it is when a step begins.
+ *
+ * Known limits: the gas follows from step to step, not within one (docs/energies/pressure.md has the error); a volume
+ * below a thousandth of the one at rest counts as that.
+ */
+#include <math.h>
+
+#include "energy/triangle/closed_surface.h"
+#include "energy/triangle/corner_volume.h"
+#include "energy/vertex_kernel.h"
+
+enum {
+    DATA_WEIGHT, /* |p| */
+    DATA_SIGN,   /* of p */
+    DATA_CENTRE,
+    DATA_COUNT = DATA_CENTRE + 3
+};
+
+enum {
+    PRESSURE_GAUGE,
+    PRESSURE_GAS,
+    PRESSURE_AMBIENT,
+    PRESSURE_EXPONENT
+};
+
+static const sinew_parameter parameters[] = {
+    [PRESSURE_GAUGE] = {.name = "pressure",
+                        .unit = "Pa",
+                        .minimum = -1e12,
+                        .maximum = 1e12,
+                        .preset = 1000,
+                        .meaning = "above that outside, at the volume at rest; raising it blows the surface up"},
+    [PRESSURE_GAS] = {.name = "gas",
+                      .unit = "",
+                      .choices = "constant|ideal",
+                      .maximum = 1,
+                      .preset = 0,
+                      .meaning = "constant: the pressure stays; ideal: it falls as the volume grows"},
+    [PRESSURE_AMBIENT] = {.name = "ambient",
+                          .unit = "Pa",
+                          .maximum = 1e12,
+                          .preset = 101325,
+                          .meaning = "ideal: pressure outside; raising it makes the gas stiffer"},
+    [PRESSURE_EXPONENT] = {.name = "exponent",
+                           .unit = "",
+                           .maximum = 10,
+                           .preset = 1,
+                           .open_minimum = true,
+                           .meaning = "ideal: 1 at a constant temperature, 1.4 in air that keeps its heat"},
+};
+
+static const char *pressure_prepare(const sinew_element *element, sinew_real *data)
+{
+    const sinew_real p = element->parameters[PRESSURE_GAUGE];
+    data[DATA_WEIGHT] = (sinew_real)fabs((double)p);
+    data[DATA_SIGN] = p < 0 ? -1 : 1;
+    for (int i = 0; i < 3; i++)
+        data[DATA_CENTRE + i] = 0;
+    return NULL;
+}
+
+/* ---- The whole surface ------------------------------------------------------------------------ */
+
+static sinew_status pressure_check_whole(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error)
+{
+    double volume;
+    const sinew_status status =
+        closed_check(whole, "pressure", ", or use the load traction, which needs no inside", &volume, allocator, error);
+    if (status == SINEW_OK && volume == 0 && whole->parameters[PRESSURE_GAS] > 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "pressure: the surface is flat at rest, so that a gas has no volume there; use gas constant, "
+                          "or a rest shape that holds some");
+    return status;
+}
+
+static void pressure_share(const sinew_whole *whole, sinew_real *shared)
+{
+    const sinew_real *given = whole->parameters;
+    double centre[3], unused[3], p = (double)given[PRESSURE_GAUGE];
+    const double volume = closed_volume(whole, whole->q, centre);
+    if (given[PRESSURE_GAS] > 0) {
+        const double rest = closed_volume(whole, whole->rest, unused), outside = (double)given[PRESSURE_AMBIENT];
+        p = (outside + p) * pow(rest / fmax(volume, 1e-3 * rest), (double)given[PRESSURE_EXPONENT]) - outside;
+    }
+    shared[DATA_WEIGHT] = (sinew_real)fabs(p);
+    shared[DATA_SIGN] = p < 0 ? -1 : 1;
+    for (int c = 0; c < 3; c++)
+        shared[DATA_CENTRE + c] = (sinew_real)centre[c];
+}
+
+/* ---- Elements --------------------------------------------------------------------------------- */
+
+/* -sign / 6, and the corners from c on. */
+KERNEL_INLINE lane from_centre(const lane *x, const sinew_real *data, lane r[9])
+{
+    for (int i = 0; i < 9; i++)
+        r[i] = x[i] - lane_load(data + (DATA_CENTRE + i % 3) * LANES);
+    return lane_load(data + DATA_SIGN * LANES) * (sinew_real)(-1.0 / 6);
+}
+
+KERNEL_INLINE lane pressure_first(const lane *x, const sinew_real *data, lane *g)
+{
+    lane r[9];
+    const lane s = from_centre(x, data, r);
+    return corner_volume(s, r, g);
+}
+
+KERNEL_INLINE void pressure_second(const lane *x, const sinew_real *data, lane *H)
+{
+    lane r[9];
+    const lane s = from_centre(x, data, r);
+    corner_volume_second(s, r, H);
+}
+
+static double pressure_value(const sinew_kernel *kernel)
+{
+    return dense_value(kernel, 3, DATA_COUNT, pressure_first);
+}
+
+static double pressure_gradient(const sinew_kernel *kernel)
+{
+    return dense_gradient(kernel, 3, DATA_COUNT, pressure_first);
+}
+
+static void pressure_linearise(const sinew_kernel *kernel)
+{
+    dense_linearise(kernel, 3, DATA_COUNT, pressure_second);
+}
+
+static void pressure_product(const sinew_kernel *kernel)
+{
+    dense_product(kernel, 3);
+}
+
+static void pressure_hessian(const sinew_kernel *kernel)
+{
+    dense_hessian(kernel, 3);
+}
+
+/* ---- Reduced coordinates ---------------------------------------------------------------------- */
+
+/* Both edges from the first corner. The load has no stiffness of its own: qn leaves it to what it learns. */
+static void pressure_reduce(const sinew_reduced_kernel *kernel)
+{
+    static const int rows[6] = {-1, 1, 0, -1, 0, 1};
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        for (int i = 0; i < 6; i++)
+            lane_store(kernel->rows + (6 * (size_t)group + (size_t)i) * LANES, lane_set((sinew_real)rows[i]));
+}
+
+static void pressure_stiffness(const sinew_reduced_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++)
+        lane_store(kernel->weights + group * LANES, lane_set(0));
+}
+
+/* ---- One vertex ------------------------------------------------------------------------------- */
+
+static void pressure_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+{
+    memcpy(out, data, DATA_COUNT * sizeof *out);
+    others[0] = particles[(node + 1) % 3];
+    others[1] = particles[(node + 2) % 3];
+}
+
+/* dpsi/dx of one corner, which does not depend on that corner, per unit of weight */
+KERNEL_INLINE void corner_force(const visit *v, lane g[3])
+{
+    lane r[2][3];
+    for (int a = 0; a < 2; a++) {
+        lane_gather_point(v->q, v->others + a * LANES, r[a]);
+        for (int i = 0; i < 3; i++)
+            r[a][i] -= lane_load(v->data + (DATA_CENTRE + i) * LANES);
+    }
+    corner_cross(lane_load(v->data + DATA_SIGN * LANES) * (sinew_real)(-1.0 / 6), r[0], r[1], g);
+}
+
+KERNEL_INLINE void pressure_add(const visit *v, bool exact, visit_sum *sum)
+{
+    (void)exact;
+    lane g[3];
+    corner_force(v, g);
+    for (int i = 0; i < 3; i++)
+        sum->g[i] += lane_load(v->data) * g[i];
+}
+
+KERNEL_INLINE lane pressure_difference(const visit *v, const lane step[3], lane *noise)
+{
+    lane g[3];
+    corner_force(v, g);
+    const lane change = dot3(g, step);
+    *noise = 8 * LANE_EPSILON * lane_abs(change);
+    return change;
+}
+
+static void pressure_vertex(const sinew_vertex_kernel *kernel)
+{
+    visit_vertex(kernel, 2, DATA_COUNT, pressure_add);
+}
+
+static void pressure_vertex_change(const sinew_vertex_kernel *kernel)
+{
+    visit_change(kernel, 2, DATA_COUNT, pressure_difference);
+}
+
+const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_pressure) = {
+    .info = {.name = "pressure",
+             .summary = "-p V of a closed surface, p constant or of a gas",
+             .stencil = SINEW_STENCIL_TRIANGLE,
+             .vertex_count = 3,
+             .parameters = parameters,
+             .parameter_count = sizeof parameters / sizeof parameters[0],
+             .capabilities = SINEW_CAN_VERTEX | SINEW_CAN_REDUCE},
+    .data_count = DATA_COUNT,
+    .tangent_count = DENSE_COUNT(3),
+    .target_slot = -1,
+    .load = true,
+    .prepare = pressure_prepare,
+    .value = pressure_value,
+    .gradient = pressure_gradient,
+    .linearise = pressure_linearise,
+    .product = pressure_product,
+    .hessian = pressure_hessian,
+    .check_whole = pressure_check_whole,
+    .shared_count = DATA_COUNT,
+    .share = pressure_share,
+    .row_count = 2,
+    .reduce = pressure_reduce,
+    .stiffness = pressure_stiffness,
+    .other_count = 2,
+    .visit_data_count = DATA_COUNT,
+    .visit = pressure_visit,
+    .vertex = pressure_vertex,
+    .vertex_change = pressure_vertex_change,
+    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.c: fields of the world in the order of a cache's particles and tetrahedra.
+ *
+ * The API numbers values by the elements of an energy, files want them by the tetrahedra of the bodies. Which tet an
+ * element is follows from its particles: tets are listed by their lowest particle, and an element is compared with
+ * those of its own. This is done for each frame, since energies may change while a cache is open.
+ *
+ * Known limits: energies over other elements than tets (springs, pairs) have no values here, and an element that is no
+ * tet of its body's mesh is left out.
+ */
+#include "io/cache/fields.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sinew/contact.h"
+
+/* ---- Which fields ------------------------------------------------------------------------------ */
+
+static bool is_over_tets(const sinew_world *world, sinew_energy energy)
+{
+    const sinew_energy_info *info =
+        energy.index >= 0 ? sinew_get_energy_info(sinew_energy_kind_of(world, energy)) : NULL;
+    return info && info->stencil == SINEW_STENCIL_TET;
+}
+
+/* Whether tets of some body are written. */
+static bool shows_tets(const sinew_cache *cache)
+{
+    bool any = false;
+    for (int32_t i = 0; i < cache->body_count; i++) {
+        const sinew_cache_body *of = &cache->bodies[i];
+        any = any ||
+              (of->body.index >= 0 && !of->skin && sinew_mesh_tet_count(sinew_body_mesh(cache->world, of->body)) > 0);
+    }
+    return any;
+}
+
+/* Why the world does not have the field, NULL where it does. */
+static const char *missing(const sinew_cache *cache, sinew_field_kind field)
+{
+    const sinew_world *world = cache->world;
+    if (field == SINEW_FIELD_FORCE)
+        return NULL;
+    if (field == SINEW_FIELD_CONTACT_FORCE)
+        return sinew_world_contact(world).on ? NULL : "nothing touches in it: give its scene `contact`";
+    if (!sinew_get_field_info(field)->of_elements) {
+        sinew_balance balance;
+        const bool kept = sinew_world_balance(world, &balance, NULL) != SINEW_ERROR_UNSUPPORTED;
+        return kept || sinew_world_quasistatic(world) ? NULL : "it keeps no balance: set `balance` of its def or scene";
+    }
+    if (cache->skinned && !shows_tets(cache))
+        return "its bodies are written as the surfaces that ride on them: write the bodies themselves";
+    for (int32_t i = 0; i < sinew_world_energy_count(world); i++)
+        if (is_over_tets(world, sinew_world_energy_at(world, i)))
+            return NULL;
+    return "no energy of it acts on tets: leave the field out";
+}
+
+/* A field that must be there and is not is refused, one that may be missing is left out. */
+static sinew_status choose(const sinew_cache *cache, uint32_t *chosen, sinew_error *error)
+{
+    *chosen = 0;
+    for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
+        const uint32_t bit = 1u << f;
+        const char *reason = missing(cache, (sinew_field_kind)f);
+        if (!reason)
+            *chosen |= (cache->fields | cache->fields_if_any) & bit;
+        else if (cache->fields & bit)
+            return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: the world does not have the field %s: %s",
+                              cache->stem, sinew_get_field_info((sinew_field_kind)f)->name, reason);
+    }
+    if ((cache->fields | cache->fields_if_any) >> SINEW_FIELD_COUNT)
+        return sinew_fail(error, SINEW_ERROR_USAGE, "%s: fields is %#x; its bits are 1 << sinew_field_kind, %d of them",
+                          cache->stem, (unsigned)(cache->fields | cache->fields_if_any), SINEW_FIELD_COUNT);
+    return SINEW_OK;
+}
+
+/* ---- Tetrahedra -------------------------------------------------------------------------------- */
+
+static int32_t lowest(const int32_t corners[4])
+{
+    int32_t low = corners[0];
+    for (int k = 1; k < 4; k++)
+        low = corners[k] < low ? corners[k] : low;
+    return low;
+}
+
+static void copy_tets(const sinew_cache *cache, sinew_cache_fields *fields)
+{
+    size_t at = 0;
+    for (int32_t i = 0; i < sinew_world_body_count(cache->world); i++) {
+        const sinew_body body = sinew_world_body_at(cache->world, i);
+        if (body.index < 0)
+            continue;
+        const sinew_mesh *mesh = sinew_body_mesh(cache->world, body);
+        const int32_t first = sinew_body_first_particle(cache->world, body);
+        for (size_t k = 0; k < 4 * (size_t)sinew_mesh_tet_count(mesh); k++)
+            fields->tets[at++] = first + sinew_mesh_tets(mesh)[k];
+    }
+}
+
+/* starts and order: a counting sort of the tets by their lowest particle. */
+static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
+{
+    int32_t *starts = fields->starts;
+    memset(starts, 0, ((size_t)cache->particle_count + 1) * sizeof *starts);
+    for (int32_t t = 0; t < fields->tet_count; t++)
+        starts[lowest(&fields->tets[4 * (size_t)t]) + 1]++;
+    for (int32_t p = 0; p < cache->particle_count; p++)
+        starts[p + 1] += starts[p];
+    for (int32_t t = fields->tet_count; t-- > 0;)
+        fields->order[--starts[lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
+    /* Every end has moved down to its beginning: one place to the left they are the beginnings again. */
+    memmove(starts, starts + 1, (size_t)cache->particle_count * sizeof *starts);
+    starts[cache->particle_count] = fields->tet_count;
+}
+
+static bool same_corners(const int32_t a[4], const int32_t b[4])
+{
+    bool same = true;
+    for (int i = 0; i < 4; i++)
+        same = same && (a[i] == b[0] || a[i] == b[1] || a[i] == b[2] || a[i] == b[3]);
+    return same;
+}
+
+/* The tet of these particles, -1: none. */
+static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[4])
+{
+    const int32_t low = lowest(corners);
+    for (int32_t i = fields->starts[low]; i < fields->starts[low + 1]; i++)
+        if (same_corners(corners, &fields->tets[4 * (size_t)fields->order[i]]))
+            return fields->order[i];
+    return -1;
+}
+
+/* ---- Open -------------------------------------------------------------------------------------- */
+
+static int32_t count_tets(const sinew_world *world)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
+        const sinew_body body = sinew_world_body_at(world, i);
+        count += body.index >= 0 ? sinew_mesh_tet_count(sinew_body_mesh(world, body)) : 0;
+    }
+    return count > INT32_MAX ? -1 : (int32_t)count;
+}
+
+static sinew_status grow(const sinew_cache *cache, sinew_cache_fields *fields, int32_t elements, sinew_error *error)
+{
+    if (elements <= fields->element_room)
+        return SINEW_OK;
+    sinew_release(&cache->allocator, fields->corners);
+    sinew_release(&cache->allocator, fields->found);
+    fields->element_room = elements;
+    fields->corners = sinew_allocate(&cache->allocator, (size_t)elements, 4 * sizeof(int32_t));
+    fields->found = sinew_allocate(&cache->allocator, (size_t)elements, 3 * sizeof(sinew_real));
+    return fields->corners && fields->found ? SINEW_OK : sinew_fail_memory(error, "the fields of a cache");
+}
+
+static sinew_status make_room(const sinew_cache *cache, sinew_cache_fields *fields, uint32_t chosen, sinew_error *error)
+{
+    const size_t tets = (size_t)fields->tet_count, points = (size_t)cache->particle_count;
+    fields->tets = sinew_allocate(&cache->allocator, tets, 4 * sizeof(int32_t));
+    fields->material = sinew_allocate(&cache->allocator, tets, sizeof(int32_t));
+    fields->order = sinew_allocate(&cache->allocator, tets, sizeof(int32_t));
+    fields->starts = sinew_allocate(&cache->allocator, points + 1, sizeof(int32_t));
+    bool good = fields->tets && fields->material && fields->order && fields->starts;
+    for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
+        const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
+        if (!(chosen >> f & 1))
+            continue;
+        fields->values[f] = sinew_allocate(&cache->allocator, info->of_elements ? tets : points,
+                                           (size_t)info->component_count * sizeof(sinew_real));
+        good = good && fields->values[f];
+    }
+    return good ? SINEW_OK : sinew_fail_memory(error, "the fields of a cache");
+}
+
+sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error)
+{
+    uint32_t chosen;
+    sinew_status status = choose(cache, &chosen, error);
+    fields->tet_count = count_tets(cache->world);
+    if (status == SINEW_OK && fields->tet_count < 0)
+        status =
+            sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: the bodies have 2^31 tets or more; use pc2", cache->stem);
+    if (status == SINEW_OK)
+        status = make_room(cache, fields, chosen, error);
+    if (status != SINEW_OK)
+        return status;
+    copy_tets(cache, fields);
+    sort_tets(cache, fields);
+    int32_t most = 0;
+    for (int32_t i = 0; i < sinew_world_energy_count(cache->world); i++) {
+        const sinew_energy energy = sinew_world_energy_at(cache->world, i);
+        const int32_t count = is_over_tets(cache->world, energy) ? sinew_energy_element_count(cache->world, energy) : 0;
+        most = count > most ? count : most;
+    }
+    return grow(cache, fields, most, error);
+}
+
+void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *fields)
+{
+    for (int f = 0; f < SINEW_FIELD_COUNT; f++)
+        sinew_release(&cache->allocator, fields->values[f]);
+    sinew_release(&cache->allocator, fields->tets);
+    sinew_release(&cache->allocator, fields->material);
+    sinew_release(&cache->allocator, fields->order);
+    sinew_release(&cache->allocator, fields->starts);
+    sinew_release(&cache->allocator, fields->corners);
+    sinew_release(&cache->allocator, fields->found);
+    *fields = (sinew_cache_fields){0};
+}
+
+/* ---- Fill -------------------------------------------------------------------------------------- */
+
+static void fill_unknown(sinew_real *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = (sinew_real)NAN;
+}
+
+/* Takes the values of an energy's elements over to their tets; *found are their tets, not their particles, now. */
+static void take(sinew_cache_fields *fields, sinew_field_kind field, int32_t place, int32_t elements)
+{
+    const size_t width = (size_t)sinew_get_field_info(field)->component_count;
+    for (int32_t e = 0; e < elements; e++) {
+        const int32_t tet = fields->corners[e];
+        const bool first = tet >= 0 && fields->material[tet] == place;
+        sinew_real *to = fields->values[field] + width * (size_t)(tet < 0 ? 0 : tet);
+        const sinew_real *from = fields->found + width * (size_t)e;
+        if (first)
+            memcpy(to, from, width * sizeof *to);
+        else if (tet >= 0 && field == SINEW_FIELD_ENERGY)
+            to[0] += from[0];
+    }
+}
+
+/* The tets of an energy's elements, in place of their particles; tets without an energy before get this one. */
+static void find_tets(sinew_cache_fields *fields, int32_t place, int32_t elements)
+{
+    for (int32_t e = 0; e < elements; e++) {
+        const int32_t tet = find_tet(fields, &fields->corners[4 * (size_t)e]);
+        fields->corners[e] = tet;
+        if (tet >= 0 && fields->material[tet] < 0)
+            fields->material[tet] = place;
+    }
+}
+
+static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fields, int32_t place, sinew_error *error)
+{
+    const sinew_energy energy = sinew_world_energy_at(cache->world, place);
+    if (!is_over_tets(cache->world, energy))
+        return SINEW_OK;
+    const int32_t elements = sinew_energy_element_count(cache->world, energy);
+    sinew_status status = grow(cache, fields, elements, error);
+    if (status == SINEW_OK)
+        status = sinew_energy_get_elements(cache->world, energy, 0, elements, fields->corners, NULL, error);
+    if (status != SINEW_OK)
+        return status;
+    find_tets(fields, place, elements);
+    for (int f = 0; f < SINEW_FIELD_COUNT && status == SINEW_OK; f++) {
+        const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
+        int32_t count;
+        if (!fields->values[f] || !info->of_elements)
+            continue;
+        status = sinew_energy_field(cache->world, energy, (sinew_field_kind)f, info->component_count * elements,
+                                    fields->found, &count, error);
+        if (status == SINEW_OK)
+            take(fields, (sinew_field_kind)f, place, elements);
+    }
+    return status;
+}
+
+sinew_status sinew_cache_fields_fill(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int32_t t = 0; t < fields->tet_count; t++)
+        fields->material[t] = -1;
+    for (int f = 0; f < SINEW_FIELD_COUNT && status == SINEW_OK; f++) {
+        const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
+        const size_t owners = (size_t)(info->of_elements ? fields->tet_count : cache->particle_count);
+        if (!fields->values[f])
+            continue;
+        if (!info->of_elements)
+            status = sinew_world_field(cache->world, (sinew_field_kind)f, 0, cache->particle_count, fields->values[f],
+                                       error);
+        /* Before the first step there is neither residual nor reaction nor contact. */
+        if (info->of_elements || status == SINEW_ERROR_DATA) {
+            fill_unknown(fields->values[f], owners * (size_t)info->component_count);
+            status = SINEW_OK;
+        }
+    }
+    for (int32_t i = 0; i < sinew_world_energy_count(cache->world) && status == SINEW_OK; i++)
+        status = fill_energy(cache, fields, i, error);
+    return status;
+}

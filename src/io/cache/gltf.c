@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gltf.c: <name>.glb, the moving surface as one glTF 2.0 binary file for browsers, Blender and engines.
+ *
+ * One mesh, of the vertices and materials of gltf_vertices.c. Its POSITION is the first frame x_0; frame k is
+ * morph target k with displacements d_k = x_k - x_0; an animation sets the weights to the k-th unit vector at time k *
+ * frame_time and blends linearly in between: x = x_0 + sum_k w_k d_k. Source: Khronos glTF 2.0 specification, 3.7
+ * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
+ *
+ * Displacements are streamed to <name>.glb.bin.partial, since the JSON with their bounds comes first in the file; close
+ * puts both together. A cache that goes on takes the kept frames from there, or from the finished file. Targets also
+ * have what normals change by: with those of the first frame alone a body that turns would be lit from the wrong side.
+ *
+ * Viewers take few targets, so of many frames every 2nd, 4th, 8th .. is stored. Powers of two, because then a cache
+ * that goes on behind a finished file needs only frames that are in it, and comes to the bytes of one that was never
+ * closed; the frames between lie in the side file as bytes of 0xff, which are not a number.
+ *
+ * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
+ */
+#include "io/cache/gltf.h"
+#include "io/cache/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Sizes ------------------------------------------------------------------------------------- */
+
+/* Bytes of the arrays that do not move: indices and texture coordinates. */
+static double fixed_bytes(const sinew_gltf *own)
+{
+    return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +
+           (own->uvs ? 8.0 * own->vertex_count : 0);
+}
+
+/* Bytes of the file's binary part with that many frames; double, so that nothing wraps around. */
+static double binary_bytes(const sinew_gltf *own, double frames)
+{
+    double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
+    const double arrays = own->shape.triangle_count > 0 ? 2 : 1; /* normals */
+    return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
+}
+
+int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most)
+{
+    int32_t stride = 1;
+    while (most > 0 && stride <= INT32_MAX / 2 && (frame_count + (int64_t)stride - 1) / stride > most)
+        stride *= 2;
+    return stride;
+}
+
+/* Frames in the file, of so many that came. */
+static int32_t frames_in_file(const sinew_cache *cache, int32_t frames)
+{
+    const int32_t every = sinew_cache_morph_stride(frames, cache->morph_frames);
+    return (int32_t)((frames + (int64_t)every - 1) / every);
+}
+
+static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_error *error)
+{
+    const sinew_gltf *own = cache->own;
+    const int32_t frames = frames_in_file(cache, came);
+    const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
+    /* Both accessors of a frame take less than 768 bytes of JSON, their places in the target list of a primitive less
+     * than 64; a material and its primitive less than 512 with a name in which every character needs an escape. */
+    double size = binary_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
+                  64.0 * frames * own->part_count + 512.0 * own->part_count + 6.0 * (double)names->used;
+    if (size <= UINT32_MAX)
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "%s.glb: %d frames need %.1f GiB, glTF files end at 4 GiB; write fewer frames, or use pc2 or vtu",
+                      cache->stem, (int)frames, size / (1024.0 * 1024.0 * 1024.0));
+}
+
+/* ---- Going on ---------------------------------------------------------------------------------- */
+
+static void store_bounds(float *bounds, size_t axis, float value)
+{
+    bounds[axis] = fminf(bounds[axis], value);
+    bounds[3 + axis] = fmaxf(bounds[3 + axis], value);
+}
+
+static void clear_bounds(float *bounds)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        bounds[axis] = FLT_MAX;
+        bounds[3 + axis] = -FLT_MAX;
+    }
+}
+
+/* A frame that a finished file does not have: every byte is 0xff. */
+static bool is_left_out(const unsigned char *bytes)
+{
+    return sinew_cache_load32(bytes) == UINT32_MAX;
+}
+
+/* Takes base and bounds of frame k from own->bytes; false when they are damaged. */
+static bool look_at_frame(sinew_gltf *own, int32_t k)
+{
+    float *bounds = own->bounds + 6 * (size_t)k;
+    clear_bounds(bounds);
+    if (k > 0 && is_left_out(own->bytes)) {
+        bounds[0] = NAN;
+        return true;
+    }
+    for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
+        const float value = sinew_cache_load_float(own->bytes + 4 * i);
+        if (!isfinite(value))
+            return false;
+        if (k == 0)
+            own->base[i] = value;
+        store_bounds(bounds, i % 3, value);
+    }
+    return true;
+}
+
+/* Base and bounds of the kept frames, of which `stream` has every so many-th; `copy` (may be NULL) receives all. */
+static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
+                              sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    const size_t size = 12 * (size_t)own->vertex_count;
+    sinew_status status = SINEW_OK;
+    for (int32_t k = 0; k < cache->kept && status == SINEW_OK; k++) {
+        memset(own->bytes, 0xff, size);
+        if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
+                              path);
+        if (!look_at_frame(own, k))
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+        if (copy)
+            status = sinew_cache_put(copy, own->bytes, size, error);
+    }
+    return status;
+}
+
+/* The side file of a run that was killed, when it holds the kept frames. */
+static bool side_is_whole(const sinew_cache *cache)
+{
+    const sinew_gltf *own = cache->own;
+    char path[sizeof cache->stem + 40];
+    struct stat facts;
+    snprintf(path, sizeof path, "%s.glb.bin.partial", cache->stem);
+    return lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
+           (double)facts.st_size >= 12.0 * own->vertex_count * (double)cache->kept;
+}
+
+/* Steps over the JSON of a finished file to its binary part; returns how many of the frames it has, 0: it is damaged.
+ */
+static int32_t find_frames(FILE *glb)
+{
+    unsigned char head[glb_header + chunk_header];
+    if (fread(head, 1, sizeof head, glb) != sizeof head || sinew_cache_load32(head) != glb_magic ||
+        sinew_cache_load32(head + 16) != chunk_json)
+        return 0;
+    const off_t binary = (off_t)sizeof head + sinew_cache_load32(head + 12) + chunk_header;
+    json_t *root = json_loadf(glb, JSON_DISABLE_EOF_CHECK, NULL);
+    const json_t *extras = json_object_get(json_object_get(root, "asset"), "extras");
+    const json_int_t every = json_integer_value(json_object_get(extras, "every"));
+    json_decref(root);
+    return every >= 1 && every <= INT32_MAX && fseeko(glb, binary, SEEK_SET) == 0 ? (int32_t)every : 0;
+}
+
+/* The frames of a file that was finished lie at the start of its binary part. */
+static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    char path[sizeof cache->stem + 40];
+    snprintf(path, sizeof path, "%s.glb", cache->stem);
+    sinew_status status = sinew_cache_create(cache, &own->side, ".glb.bin", error);
+    int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    FILE *glb = file >= 0 ? fdopen(file, "rb") : NULL;
+    if (status == SINEW_OK && !glb)
+        status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
+    const int32_t every = status == SINEW_OK ? find_frames(glb) : 0;
+    if (status == SINEW_OK && every == 0)
+        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+    if (status == SINEW_OK)
+        status = read_kept(cache, glb, every, path, &own->side, error);
+    if (glb)
+        fclose(glb);
+    else if (file >= 0)
+        close(file);
+    return status == SINEW_OK ? sinew_writer_sync(&own->side, error) : status;
+}
+
+static sinew_status go_on(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    if (!side_is_whole(cache)) {
+        sinew_status status = side_from_glb(cache, error);
+        own->side.keep = status == SINEW_OK;
+        return status;
+    }
+    sinew_status status = sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    if (status == SINEW_OK)
+        status = read_kept(cache, own->side.stream, 1, own->side.partial, NULL, error);
+    return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, 12 * (int64_t)own->vertex_count * cache->kept, error)
+                              : status;
+}
+
+static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    if (!sinew_is_utf8(cache->name))
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
+    sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
+    if (status == SINEW_OK)
+        status = sinew_gltf_vertices(cache, own, error);
+    if (status != SINEW_OK)
+        return status;
+    if (own->vertex_count == 0)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "%s.glb: no body has triangles, tetrahedra or edges to draw; use pc2 or csv", cache->stem);
+    status = check_size(cache, cache->expected, error);
+    if (status != SINEW_OK)
+        return status;
+    own->bounds_capacity = cache->expected > 0 ? cache->expected : 64;
+    if (own->bounds_capacity < cache->kept)
+        own->bounds_capacity = cache->kept;
+    own->bounds = sinew_allocate(&cache->allocator, (size_t)own->bounds_capacity, 6 * sizeof(float));
+    own->base = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
+    own->moved = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    own->normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    own->base_normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
+    if (!own->bounds || !own->base || !own->bytes || !own->moved || !own->normals || !own->base_normals)
+        return sinew_fail_memory(error, "the buffers of a glTF cache");
+    return cache->kept > 0 ? go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------ */
+
+static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
+{
+    if (cache->frame_count < own->bounds_capacity)
+        return SINEW_OK;
+    int32_t capacity = own->bounds_capacity > INT32_MAX / 2 ? INT32_MAX : 2 * own->bounds_capacity;
+    float *bounds = sinew_reallocate(&cache->allocator, own->bounds, (size_t)own->bounds_capacity, (size_t)capacity,
+                                     6 * sizeof(float));
+    if (!bounds)
+        return sinew_fail_memory(error, "the bounds of a glTF cache");
+    own->bounds = bounds;
+    own->bounds_capacity = capacity;
+    return SINEW_OK;
+}
+
+/* Fills bytes and bounds[6] with the frame's positions (the first) or displacements (all others). */
+static bool lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
+{
+    clear_bounds(bounds);
+    for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
+        size_t axis = i % 3;
+        double x = (double)cache->q[3 * (size_t)own->points[i / 3] + axis];
+        if (cache->frame_count == 0)
+            own->base[i] = (float)x;
+        /* Against the rounded base, so that base + displacement is as near to x as floats can be. */
+        float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
+        if (!isfinite(value))
+            return false;
+        store_bounds(bounds, axis, value);
+        sinew_cache_store_float(own->bytes + 4 * i, value);
+    }
+    return true;
+}
+
+static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    sinew_status status = check_size(cache, cache->frame_count + 1, error);
+    if (status == SINEW_OK)
+        status = sinew_cache_check_float(cache, error);
+    if (status == SINEW_OK)
+        status = grow_bounds(cache, own, error);
+    if (status != SINEW_OK)
+        return status;
+    if (!lay_out(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s.glb: frame %d moves farther than 32-bit floats hold; use csv",
+                          cache->stem, (int)cache->frame_count);
+    status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)own->vertex_count, error);
+    return status == SINEW_OK ? sinew_cache_flush(&own->side, error) : status;
+}
+
+/* ---- Close ------------------------------------------------------------------------------------- */
+
+static sinew_status put32(sinew_writer *writer, uint32_t value, sinew_error *error)
+{
+    unsigned char bytes[4];
+    sinew_cache_store32(bytes, value);
+    return sinew_cache_put(writer, bytes, sizeof bytes, error);
+}
+
+static sinew_status put_float(sinew_writer *writer, float value, sinew_error *error)
+{
+    unsigned char bytes[4];
+    sinew_cache_store_float(bytes, value);
+    return sinew_cache_put(writer, bytes, sizeof bytes, error);
+}
+
+static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, int64_t count, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int64_t i = 0; i < count && status == SINEW_OK; i++)
+        status = put32(writer, (uint32_t)indices[i], error);
+    return status;
+}
+
+/* The frame-th frame of the file into own->bytes, out of the side file. */
+static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
+{
+    const size_t size = 12 * (size_t)own->vertex_count;
+    if (fseeko(side, (off_t)size * own->every * frame, SEEK_SET) != 0 || fread(own->bytes, 1, size, side) != size)
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read it back: %s", own->side.partial,
+                          ferror(side) ? strerror(errno) : "it has become shorter");
+    return SINEW_OK;
+}
+
+static sinew_status put_positions(sinew_gltf *own, FILE *side, int frames, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int k = 0; k < frames && status == SINEW_OK; k++) {
+        status = fetch_frame(own, side, k, error);
+        if (status == SINEW_OK)
+            status = sinew_cache_put(&own->glb, own->bytes, 12 * (size_t)own->vertex_count, error);
+    }
+    return status;
+}
+
+/* Normals of the first frame, then what those of the others differ by. */
+static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int k = 0; k < frames && status == SINEW_OK; k++) {
+        status = fetch_frame(own, side, k, error);
+        float *normals = k == 0 ? own->base_normals : own->normals;
+        for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
+            own->moved[i] = sinew_cache_load_float(own->bytes + 4 * i) + (k == 0 ? 0 : own->base[i]);
+        sinew_gltf_normals(own, own->moved, normals);
+        for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
+            sinew_cache_store_float(own->bytes + 4 * i, normals[i] - (k == 0 ? 0 : own->base_normals[i]));
+        if (status == SINEW_OK)
+            status = sinew_cache_put(&own->glb, own->bytes, 12 * (size_t)own->vertex_count, error);
+    }
+    return status;
+}
+
+/* Key k shows frame k: weight 1 on its target, 0 on the others; frame 0 is the base shape. */
+static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int k = 0; k < frames && status == SINEW_OK; k++)
+        status = put_float(&own->glb, sinew_gltf_time(cache, k), error);
+    for (int k = 0; k < frames && status == SINEW_OK; k++)
+        for (int target = 1; target < frames && status == SINEW_OK; target++)
+            status = put_float(&own->glb, target == k ? 1.0f : 0.0f, error);
+    return status;
+}
+
+static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
+{
+    FILE *side = fopen(own->side.partial, "rb");
+    if (!side)
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", own->side.partial, strerror(errno));
+    sinew_status status = put_positions(own, side, frames, error);
+    for (int64_t i = 0; own->uvs && i < 2 * (int64_t)own->vertex_count && status == SINEW_OK; i++)
+        status = put_float(&own->glb, own->uvs[i], error);
+    if (status == SINEW_OK && own->shape.triangle_count > 0)
+        status = put_normals(own, side, frames, error);
+    fclose(side);
+    if (status == SINEW_OK)
+        status = put_indices(&own->glb, own->shape.triangles, 3 * own->shape.triangle_count, error);
+    if (status == SINEW_OK)
+        status = put_indices(&own->glb, own->shape.edges, 2 * own->shape.edge_count, error);
+    if (status == SINEW_OK && frames > 1)
+        status = put_animation(cache, own, frames, error);
+    return status;
+}
+
+/* File header and the JSON chunk, whose length is known once it is written; then the head of the binary chunk. */
+static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t binary_size, sinew_error *error)
+{
+    static const char blank[glb_header + chunk_header] = {0};
+    sinew_status status = sinew_cache_put(&own->glb, blank, sizeof blank, error);
+    if (status != SINEW_OK)
+        return status;
+    status = sinew_cache_put_json(&own->glb, root, JSON_COMPACT, error);
+    if (status != SINEW_OK)
+        return status;
+    int64_t end = ftello(own->glb.stream);
+    int64_t padding = (4 - end % 4) % 4;
+    status = sinew_cache_put(&own->glb, "   ", (size_t)padding, error);
+    end += padding;
+    int64_t total = end + chunk_header + binary_size;
+    if (status == SINEW_OK && total > UINT32_MAX)
+        status = sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: is larger than glTF's 4 GiB; use pc2 or vtu",
+                            own->glb.path);
+    uint32_t head[] = {glb_magic, 2, (uint32_t)total, (uint32_t)(end - (int64_t)sizeof blank), chunk_json};
+    if (status == SINEW_OK)
+        status = sinew_cache_seek(&own->glb, 0, error);
+    for (size_t i = 0; i < sizeof head / sizeof head[0] && status == SINEW_OK; i++)
+        status = put32(&own->glb, head[i], error);
+    if (status == SINEW_OK)
+        status = sinew_cache_seek(&own->glb, end, error);
+    if (status == SINEW_OK)
+        status = put32(&own->glb, (uint32_t)binary_size, error);
+    return status == SINEW_OK ? put32(&own->glb, chunk_bin, error) : status;
+}
+
+/* Refuses where a file that was finished before did not hold all frames that are wanted now. */
+static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
+{
+    for (int64_t k = 0; k < frames; k++)
+        if (isnan(own->bounds[6 * own->every * k]))
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "%s.glb: frame %lld was left out when the file was finished before; go on with the same "
+                              "morph_frames and not fewer frames, or begin anew",
+                              cache->stem, (long long)own->every * k);
+    return SINEW_OK;
+}
+
+static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    sinew_status status = cache->frame_count == 0 ? gltf_frame(cache, error) : SINEW_OK;
+    const int32_t came = cache->frame_count > 0 ? cache->frame_count : 1, frames = frames_in_file(cache, came);
+    own->every = sinew_cache_morph_stride(came, cache->morph_frames);
+    if (status == SINEW_OK)
+        status = check_frames(cache, own, frames, error);
+    if (status == SINEW_OK)
+        status = sinew_cache_create(cache, &own->glb, ".glb", error);
+    if (status != SINEW_OK)
+        return status;
+    json_int_t binary_size = 0;
+    json_t *root = sinew_gltf_json(cache, frames, &binary_size);
+    if (!root)
+        return sinew_fail_memory(error, "the JSON part of a glTF cache");
+    status = put_json(own, root, binary_size, error);
+    json_decref(root);
+    if (status == SINEW_OK)
+        status = put_binary(cache, own, frames, error);
+    if (status == SINEW_OK)
+        status = sinew_writer_commit_durable(&own->glb, error);
+    if (status == SINEW_OK)
+        own->side.keep = false; /* the file itself holds the frames now */
+    return status;
+}
+
+static sinew_status gltf_sync(sinew_cache *cache, sinew_error *error)
+{
+    sinew_gltf *own = cache->own;
+    return sinew_writer_sync(&own->side, error);
+}
+
+static void gltf_drop(sinew_cache *cache)
+{
+    sinew_gltf *own = cache->own;
+    sinew_writer_abandon(&own->side);
+    sinew_writer_abandon(&own->glb);
+    sinew_cache_shape_free(cache, &own->shape);
+    sinew_release(&cache->allocator, own->points);
+    sinew_release(&cache->allocator, own->uvs);
+    sinew_release(&cache->allocator, own->part_starts);
+    sinew_release(&cache->allocator, own->base);
+    sinew_release(&cache->allocator, own->bytes);
+    sinew_release(&cache->allocator, own->bounds);
+    sinew_release(&cache->allocator, own->groups);
+    sinew_release(&cache->allocator, own->sums);
+    sinew_release(&cache->allocator, own->moved);
+    sinew_release(&cache->allocator, own->normals);
+    sinew_release(&cache->allocator, own->base_normals);
+}
+
+const sinew_cache_ops sinew_cache_gltf = {
+    .name = "gltf",
+    .own_size = sizeof(sinew_gltf),
+    .open = gltf_open,
+    .frame = gltf_frame,
+    .sync = gltf_sync,
+    .close = gltf_close,
+    .drop = gltf_drop,
+};

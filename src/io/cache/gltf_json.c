@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gltf_json.c: the JSON part of a glTF cache: buffer views, accessors, mesh, material and animation.
+ *
+ * Source: Khronos glTF 2.0 specification, 3.6 (accessors), 3.7 (meshes, morph targets), 3.11 (animations).
+ */
+#include "io/cache/gltf.h"
+#include "io/cache/json.h"
+
+/* Buffer views and accessors, added in the order of their bytes. The first failure sticks. */
+typedef struct json_tables {
+    json_t *views, *accessors;
+    json_int_t size; /* bytes in all views so far */
+    bool good;
+} json_tables;
+
+static int append(json_tables *tables, json_t *list, json_t *item)
+{
+    if (json_array_append_new(list, item) != 0)
+        tables->good = false;
+    return (int)json_array_size(list) - 1;
+}
+
+/* target 0: neither vertices nor indices; stride: of vertices. Returns the view's number. */
+static int add_strided(json_tables *tables, json_int_t size, int target, int stride)
+{
+    json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", tables->size, "byteLength", size);
+    if (target && json_object_set_new(view, "target", json_integer(target)) != 0)
+        tables->good = false;
+    /* Several arrays of vertices share a view: then the specification wants the stride said. */
+    if (target == target_vertices && json_object_set_new(view, "byteStride", json_integer(stride)) != 0)
+        tables->good = false;
+    tables->size += size;
+    return append(tables, tables->views, view);
+}
+
+static int add_view(json_tables *tables, json_int_t size, int target)
+{
+    return add_strided(tables, size, target, 12);
+}
+
+static int add_indices(json_tables *tables, int64_t count)
+{
+    int view = add_view(tables, 4 * count, target_indices);
+    return append(tables, tables->accessors,
+                  json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_uint, "count",
+                            (json_int_t)count, "type", "SCALAR"));
+}
+
+/* One accessor a frame; returns the number of the first. */
+static int add_positions(json_tables *tables, const sinew_gltf *own, int frames)
+{
+    json_int_t frame_size = (json_int_t)12 * own->vertex_count;
+    int view = add_view(tables, frame_size * frames, target_vertices);
+    int first = (int)json_array_size(tables->accessors);
+    for (int k = 0; k < frames; k++) {
+        const float *b = own->bounds + 6 * (size_t)own->every * (size_t)k;
+        append(tables, tables->accessors,
+               json_pack("{s:i, s:I, s:i, s:i, s:s, s:[f,f,f], s:[f,f,f]}", "bufferView", view, "byteOffset",
+                         frame_size * k, "componentType", type_float, "count", (int)own->vertex_count, "type", "VEC3",
+                         "min", (double)b[0], (double)b[1], (double)b[2], "max", (double)b[3], (double)b[4],
+                         (double)b[5]));
+    }
+    return first;
+}
+
+/* Normals of the first frame, then what they change by; -1: there are none. */
+static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
+{
+    const json_int_t frame_size = (json_int_t)12 * own->vertex_count;
+    if (own->shape.triangle_count == 0)
+        return -1;
+    const int view = add_view(tables, frame_size * frames, target_vertices);
+    const int first = (int)json_array_size(tables->accessors);
+    for (int k = 0; k < frames; k++)
+        append(tables, tables->accessors,
+               json_pack("{s:i, s:I, s:i, s:i, s:s}", "bufferView", view, "byteOffset", frame_size * k, "componentType",
+                         type_float, "count", (int)own->vertex_count, "type", "VEC3"));
+    return first;
+}
+
+/* -1: there are none. */
+static int add_uvs(json_tables *tables, const sinew_gltf *own)
+{
+    if (!own->uvs)
+        return -1;
+    int view = add_strided(tables, (json_int_t)8 * own->vertex_count, target_vertices, 8);
+    return append(tables, tables->accessors,
+                  json_pack("{s:i, s:i, s:i, s:s}", "bufferView", view, "componentType", type_float, "count",
+                            (int)own->vertex_count, "type", "VEC2"));
+}
+
+float sinew_gltf_time(const sinew_cache *cache, int frame)
+{
+    const sinew_gltf *own = cache->own;
+    return (float)(frame * own->every * cache->frame_time);
+}
+
+/* The animation of all frames; its arrays go into the tables. */
+static json_t *animations(const sinew_cache *cache, json_tables *tables, int frames)
+{
+    int view = add_view(tables, (json_int_t)4 * frames, 0);
+    int times =
+        append(tables, tables->accessors,
+               json_pack("{s:i, s:i, s:i, s:s, s:[f], s:[f]}", "bufferView", view, "componentType", type_float, "count",
+                         frames, "type", "SCALAR", "min", 0.0, "max", (double)sinew_gltf_time(cache, frames - 1)));
+    json_int_t count = (json_int_t)frames * (frames - 1);
+    view = add_view(tables, 4 * count, 0);
+    int weights = append(tables, tables->accessors,
+                         json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_float, "count",
+                                   count, "type", "SCALAR"));
+    return json_pack("[{s:s, s:[{s:i, s:{s:i, s:s}}], s:[{s:i, s:i, s:s}]}]", "name", "frames", "channels", "sampler",
+                     0, "target", "node", 0, "path", "weights", "samplers", "input", times, "output", weights,
+                     "interpolation", "LINEAR");
+}
+
+/* Numbers of the accessors that all primitives share. */
+typedef struct vertex_arrays {
+    int positions; /* of the first frame; the others follow */
+    int normals;   /* of the first frame; the others follow. -1: none */
+    int uvs;       /* -1: none */
+    int frames;
+} vertex_arrays;
+
+/* Morph target k: how far places and normals are from the first frame's. Lines have no normals. */
+static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
+{
+    if (triangles)
+        return json_pack("{s:i, s:i}", "POSITION", arrays->positions + k, "NORMAL", arrays->normals + k);
+    return json_pack("{s:i}", "POSITION", arrays->positions + k);
+}
+
+static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int material)
+{
+    const bool triangles = mode == mode_triangles;
+    json_t *attributes = target(arrays, 0, triangles);
+    if (arrays->uvs >= 0 && triangles &&
+        json_object_set_new(attributes, "TEXCOORD_0", json_integer(arrays->uvs)) != 0) {
+        json_decref(attributes);
+        return NULL;
+    }
+    json_t *result = json_pack("{s:o, s:i, s:i, s:i}", "attributes", attributes, "indices", indices, "mode", mode,
+                               "material", material);
+    if (arrays->frames < 2) /* the specification does not know an empty list of targets */
+        return result;
+    json_t *targets = json_array();
+    bool good = targets != NULL;
+    for (int k = 1; k < arrays->frames && good; k++)
+        good = json_array_append_new(targets, target(arrays, k, triangles)) == 0;
+    if (good && json_object_set(result, "targets", targets) == 0) {
+        json_decref(targets);
+        return result;
+    }
+    json_decref(targets);
+    json_decref(result);
+    return NULL;
+}
+
+/* Seen from both sides, since cloth has two. */
+static json_t *material(const char *name, double red, double green, double blue)
+{
+    return json_pack("{s:s, s:b, s:{s:[f,f,f,f], s:f, s:f}}", "name", name, "doubleSided", 1, "pbrMetallicRoughness",
+                     "baseColorFactor", red, green, blue, 1.0, "metallicFactor", 0.0, "roughnessFactor", 0.75);
+}
+
+/* A name as JSON takes it: bytes that are no UTF-8 stand as question marks. */
+static json_t *named_material(const char *name)
+{
+    json_t *made = material(name, 0.8, 0.8, 0.8);
+    if (made || sinew_is_utf8(name))
+        return made;
+    char plain[256];
+    snprintf(plain, sizeof plain, "%s", name);
+    for (char *c = plain; *c; c++)
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    return material(plain, 0.8, 0.8, 0.8);
+}
+
+/* One for each name, in their order, and one for what has none. */
+static json_t *materials(json_tables *tables, const sinew_gltf *own)
+{
+    const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
+    json_t *list = json_array();
+    for (int32_t i = 0; i < names->count; i++)
+        append(tables, list, named_material(sinew_names_get(names, i)));
+    append(tables, list, material("surface", 0.75, 0.35, 0.25));
+    return list;
+}
+
+/* One primitive a material, and one for the lines. */
+static json_t *add_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
+{
+    json_t *primitives = json_array();
+    for (int32_t i = 0; i < own->part_count; i++) {
+        const int64_t count = own->part_starts[i + 1] - own->part_starts[i];
+        if (count > 0)
+            append(tables, primitives, primitive(arrays, add_indices(tables, 3 * count), mode_triangles, i));
+    }
+    if (own->shape.edge_count)
+        append(tables, primitives,
+               primitive(arrays, add_indices(tables, 2 * own->shape.edge_count), mode_lines, own->part_count - 1));
+    return primitives;
+}
+
+static json_t *document(const sinew_cache *cache, json_tables *tables, int frames)
+{
+    const sinew_gltf *own = cache->own;
+    vertex_arrays arrays = {.frames = frames, .positions = add_positions(tables, own, frames)};
+    arrays.uvs = add_uvs(tables, own);
+    arrays.normals = add_normals(tables, own, frames);
+    json_t *primitives = add_primitives(tables, own, &arrays);
+    json_t *animated = frames > 1 ? animations(cache, tables, frames) : NULL;
+    json_t *root = json_pack("{s:{s:s, s:s, s:{s:i}}, s:i, s:[{s:[i]}], s:[{s:s, s:i}], s:[{s:s, s:o}], s:o}", "asset",
+                             "version", "2.0", "generator", "sinew " SINEW_VERSION, "extras", "every", (int)own->every,
+                             "scene", 0, "scenes", "nodes", 0, "nodes", "name", cache->name, "mesh", 0, "meshes",
+                             "name", cache->name, "primitives", primitives, "materials", materials(tables, own));
+    if (frames > 1 && json_object_set_new(root, "animations", animated) != 0)
+        tables->good = false;
+    if (json_object_set(root, "accessors", tables->accessors) != 0 ||
+        json_object_set(root, "bufferViews", tables->views) != 0 ||
+        json_object_set_new(root, "buffers", json_pack("[{s:I}]", "byteLength", tables->size)) != 0)
+        tables->good = false;
+    return root;
+}
+
+json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size)
+{
+    json_tables tables = {.views = json_array(), .accessors = json_array(), .good = true};
+    json_t *root = document(cache, &tables, frames);
+    json_decref(tables.views);
+    json_decref(tables.accessors);
+    *size = tables.size;
+    if (tables.good)
+        return root;
+    json_decref(root);
+    return NULL;
+}

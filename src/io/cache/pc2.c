@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pc2.c: <name>.pc2, positions for Blender's Mesh Cache modifier, and <name>.obj, the mesh it is put on.
+ *
+ * PC2, all little-endian: "POINTCACHE2\0", int32 version 1, int32 points, float start 0, float rate 1, int32 samples,
+ * then for each sample float x y z of every point. The layout is the one Blender reads in MOD_meshcache_pc2.c.
+ *
+ * The modifier wants as many vertices as there are points, in the same order. Blender's OBJ importer drops vertices
+ * that no element names (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
+ * without a face, gets an `l` line to a neighbour: an edge without faces, which no renderer draws.
+ *
+ * Known limits: 32-bit positions and no velocities, as the format has it.
+ */
+#include "io/cache/cache.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    header_size = 32,
+    sample_count_at = 28
+};
+
+typedef struct own_part {
+    sinew_writer pc2, obj;
+    sinew_cache_shape shape;
+    uint8_t *used;         /* [point_count] named by an element of the OBJ */
+    unsigned char *sample; /* [12 * point_count] one frame as it is in the file */
+} own_part;
+
+static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+{
+    unsigned char header[header_size] = "POINTCACHE2";
+    sinew_cache_store32(header + 12, 1);
+    sinew_cache_store32(header + 16, (uint32_t)cache->point_count);
+    sinew_cache_store_float(header + 20, 0.0f);
+    sinew_cache_store_float(header + 24, 1.0f);
+    sinew_cache_store32(header + sample_count_at, (uint32_t)cache->expected);
+    return sinew_cache_put(writer, header, sizeof header, error);
+}
+
+/* Refuses to go on with the file of another surface. */
+static sinew_status check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+{
+    unsigned char header[header_size];
+    rewind(writer->stream);
+    if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
+        sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; begin anew",
+                          writer->partial, (int)cache->point_count, cache->noun);
+    return SINEW_OK;
+}
+
+static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
+    if (status != SINEW_OK)
+        return status;
+    own->used = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 1);
+    own->sample = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 12);
+    if (!own->used || !own->sample)
+        return sinew_fail_memory(error, "the buffers of a PC2 cache");
+    status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
+    if (status == SINEW_OK)
+        status = sinew_cache_stream(cache, &own->obj, ".obj", error);
+    if (status == SINEW_OK && cache->kept > 0)
+        status = check_header(cache, &own->pc2, error);
+    if (status == SINEW_OK && cache->kept > 0)
+        return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->point_count, error);
+    return status == SINEW_OK ? put_header(cache, &own->pc2, error) : status;
+}
+
+static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
+{
+    return sinew_cache_print(writer, error, "l %lld %lld\n", a + 1LL, b + 1LL);
+}
+
+/* Names each particle of the body's tets that the surface does not, together with a neighbour. */
+static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
+{
+    own_part *own = cache->own;
+    const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
+    const int32_t first = of->first_point;
+    const int32_t *tets = sinew_mesh_tets(mesh);
+    sinew_status status = SINEW_OK;
+    for (size_t i = 0; i < 4 * (size_t)sinew_mesh_tet_count(mesh) && status == SINEW_OK; i++) {
+        int32_t a = first + tets[i];
+        int32_t b = first + tets[i % 4 == 3 ? i - 3 : i + 1];
+        if (own->used[a])
+            continue;
+        own->used[a] = own->used[b] = 1;
+        status = put_link(&own->obj, a, b, error);
+    }
+    return status;
+}
+
+/* Points that no cell names hang on the one before them. */
+static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++)
+        if (!own->used[i] && cache->point_count > 1)
+            status = put_link(&own->obj, i, i ? i - 1 : 1, error);
+    return status;
+}
+
+/* The mesh at the first frame. */
+static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = sinew_cache_obj_vertices(cache, &own->shape, &own->obj, error);
+    if (status == SINEW_OK)
+        status = sinew_cache_obj_elements(&own->shape, &own->obj, error);
+    sinew_cache_shape_used(cache, &own->shape, own->used);
+    for (int32_t i = 0; i < cache->body_count && status == SINEW_OK; i++)
+        if (cache->bodies[i].body.index >= 0 && !cache->bodies[i].skin)
+            status = put_inner(cache, &cache->bodies[i], error);
+    if (status == SINEW_OK)
+        status = put_loose(cache, error);
+    return status == SINEW_OK ? sinew_cache_flush(&own->obj, error) : status;
+}
+
+static sinew_status pc2_frame(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = sinew_cache_check_float(cache, error);
+    if (status == SINEW_OK && cache->frame_count == 0)
+        status = put_obj(cache, error);
+    if (status != SINEW_OK)
+        return status;
+    for (size_t i = 0; i < 3 * (size_t)cache->point_count; i++)
+        sinew_cache_store_float(own->sample + 4 * i, (float)cache->q[i]);
+    status = sinew_cache_put(&own->pc2, own->sample, 12 * (size_t)cache->point_count, error);
+    return status == SINEW_OK ? sinew_cache_flush(&own->pc2, error) : status;
+}
+
+static sinew_status pc2_sync(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = sinew_writer_sync(&own->obj, error);
+    return status == SINEW_OK ? sinew_writer_sync(&own->pc2, error) : status;
+}
+
+static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
+{
+    own_part *own = cache->own;
+    sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
+    /* The count stands there already, unless it came otherwise or is that of the run which this one goes on with. */
+    if (status == SINEW_OK && (cache->frame_count != cache->expected || cache->kept > 0)) {
+        unsigned char count[4];
+        sinew_cache_store32(count, (uint32_t)cache->frame_count);
+        status = sinew_cache_seek(&own->pc2, sample_count_at, error);
+        if (status == SINEW_OK)
+            status = sinew_cache_put(&own->pc2, count, sizeof count, error);
+    }
+    if (status == SINEW_OK)
+        status = sinew_writer_commit_durable(&own->pc2, error);
+    if (status != SINEW_OK)
+        return status;
+    status = sinew_writer_commit_durable(&own->obj, error);
+    /* One without the other is of no use. */
+    if (status != SINEW_OK && !cache->resumable)
+        unlink(own->pc2.path);
+    return status;
+}
+
+static void pc2_drop(sinew_cache *cache)
+{
+    own_part *own = cache->own;
+    sinew_writer_abandon(&own->pc2);
+    sinew_writer_abandon(&own->obj);
+    sinew_cache_shape_free(cache, &own->shape);
+    sinew_release(&cache->allocator, own->used);
+    sinew_release(&cache->allocator, own->sample);
+}
+
+const sinew_cache_ops sinew_cache_pc2 = {
+    .name = "pc2",
+    .own_size = sizeof(own_part),
+    .open = pc2_open,
+    .frame = pc2_frame,
+    .sync = pc2_sync,
+    .close = pc2_close,
+    .drop = pc2_drop,
+};

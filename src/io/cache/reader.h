@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.h: what the readers of cache formats share. A format is one table; the common part (reader.c)
+ * checks frame numbers, makes velocities of differences where the format has none, and frees everything.
+ */
+#ifndef SINEW_SRC_IO_CACHE_READER_H
+#define SINEW_SRC_IO_CACHE_READER_H
+
+#include "base/base.h"
+#include "sinew/scene.h"
+
+typedef struct sinew_cache_reader_ops {
+    size_t own_size; /* bytes of the format's own part, zeroed before open */
+    bool velocities; /* frame fills v */
+    /* open finds frame_count and point_count; close is called exactly once, also after a failed open. */
+    sinew_status (*open)(sinew_cache_reader *reader, sinew_error *error);
+    sinew_status (*frame)(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v, sinew_error *error);
+    void (*close)(sinew_cache_reader *reader);
+} sinew_cache_reader_ops;
+
+extern const sinew_cache_reader_ops sinew_cache_reader_pc2;
+extern const sinew_cache_reader_ops sinew_cache_reader_csv;
+extern const sinew_cache_reader_ops sinew_cache_reader_npy;
+extern const sinew_cache_reader_ops sinew_cache_reader_obj;
+extern const sinew_cache_reader_ops sinew_cache_reader_vtu;
+
+struct sinew_cache_reader {
+    const sinew_cache_reader_ops *ops;
+    void *own; /* [ops->own_size] */
+    sinew_allocator allocator;
+    char stem[960];      /* directory/name */
+    char path[1024];     /* of the file, or of the first of a sequence */
+    int32_t first;       /* number of the first frame */
+    int32_t frame_count; /* in the files */
+    int32_t point_count;
+    double frame_time;
+    sinew_real *other; /* [3 * point_count] positions of a neighbouring frame; NULL until needed */
+};
+
+#endif

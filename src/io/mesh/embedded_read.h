@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * embedded_read.h: a skin from memory, for sinew_skin_read and for fuzzing.
+ */
+#ifndef SINEW_SRC_IO_MESH_EMBEDDED_READ_H
+#define SINEW_SRC_IO_MESH_EMBEDDED_READ_H
+
+#include "io/mesh/file_formats.h"
+#include "sinew/skin.h"
+
+/* The skin as the file has it, neither turned nor scaled. NULL on failure. */
+sinew_skin *sinew_skin_parse(const sinew_source *source, const sinew_allocator *allocator, sinew_error *error);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scalars.h: numbers of a stated type and byte order, as binary mesh files hold them.
+ */
+#ifndef SINEW_SRC_IO_MESH_SCALARS_H
+#define SINEW_SRC_IO_MESH_SCALARS_H
+
+#include "base/base.h"
+
+typedef enum sinew_scalar {
+    SINEW_SCALAR_NONE = 0, /* a type that is not known */
+    SINEW_SCALAR_INT8,
+    SINEW_SCALAR_UINT8,
+    SINEW_SCALAR_INT16,
+    SINEW_SCALAR_UINT16,
+    SINEW_SCALAR_INT32,
+    SINEW_SCALAR_UINT32,
+    SINEW_SCALAR_INT64,
+    SINEW_SCALAR_UINT64,
+    SINEW_SCALAR_FLOAT,
+    SINEW_SCALAR_DOUBLE
+} sinew_scalar;
+
+bool sinew_host_is_big_endian(void);
+size_t sinew_scalar_size(sinew_scalar type); /* bytes; 0 for NONE */
+bool sinew_scalar_is_integer(sinew_scalar type);
+/* `swap`: the bytes are in the other order than this machine's. */
+double sinew_scalar_real(sinew_scalar type, const unsigned char *bytes, bool swap);
+/* Unsigned 64-bit values past the signed range, and reals, come back as -1: no index and no count. */
+int64_t sinew_scalar_integer(sinew_scalar type, const unsigned char *bytes, bool swap);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tetgen.c: TetGen's .node (vertices), .ele (tetrahedra), .face (triangles) and .edge (edges).
+ *
+ * Source: Hang Si, "TetGen: a Delaunay-based quality tetrahedral mesh generator", user's manual, chapter "File
+ * formats". Whichever of the names is given, .node and .ele are read, and .face and .edge when they lie beside. Whether
+ * vertices count from 0 or from 1 shows in the number of the first one. Attributes and markers are skipped; of ten-node
+ * tetrahedra the first four nodes are read. Known limit: regions and markers, which could tell materials apart, are
+ * lost.
+ */
+#include "io/mesh/file_formats.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "io/text.h"
+
+typedef struct tetgen_reader {
+    sinew_draft *draft;
+    int64_t first; /* number of the first vertex: 0 or 1 */
+} tetgen_reader;
+
+/* ---- .node --------------------------------------------------------------------------------- */
+
+static bool read_nodes(tetgen_reader *reader, sinew_text *text)
+{
+    int64_t count, dimension, unused, number;
+    if (!sinew_text_count(text, 8, "vertices", &count) ||
+        !sinew_text_integer(text, 3, 3, "the dimension", &dimension) ||
+        !sinew_draft_reserve_vertices(reader->draft, count))
+        return false;
+    sinew_token rest;
+    /* The numbers of attributes and of markers may be left out; what they announce is skipped with its line. */
+    while (sinew_text_next_on_line(text, &rest))
+        if (!sinew_token_integer(text, rest, 0, INT32_MAX, "a number of attributes", &unused))
+            return false;
+    for (int64_t i = 0; i < count; i++) {
+        sinew_real point[3];
+        int64_t low = i == 0 ? 0 : reader->first + i;
+        if (!sinew_text_integer(text, low, i == 0 ? 1 : low, "the number of a vertex", &number) ||
+            !sinew_text_point(text, point))
+            return false;
+        if (i == 0)
+            reader->first = number;
+        sinew_text_skip_line(text);
+        sinew_draft_add_vertex(reader->draft, point);
+    }
+    return true;
+}
+
+/* ---- .ele, .face and .edge ----------------------------------------------------------------- */
+
+static bool read_corners(tetgen_reader *reader, sinew_text *text, int count, int32_t *corners)
+{
+    for (int k = 0; k < count; k++) {
+        int64_t index;
+        if (!sinew_text_integer(text, reader->first, reader->first + reader->draft->vertex_count - 1, "a vertex index",
+                                &index))
+            return false;
+        corners[k] = (int32_t)(index - reader->first);
+    }
+    return true;
+}
+
+/* A line is the number of the cell, its corners, and what is not read. */
+static bool read_cells(tetgen_reader *reader, sinew_text *text, int kind, int64_t count)
+{
+    if (!sinew_draft_reserve_cells(reader->draft, kind, count))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t number;
+        int32_t corners[4];
+        if (!sinew_text_integer(text, 0, INT64_MAX, "the number of a cell", &number) ||
+            !read_corners(reader, text, kind + 2, corners))
+            return false;
+        sinew_text_skip_line(text);
+        sinew_draft_add_cell(reader->draft, kind, corners);
+    }
+    return true;
+}
+
+static bool read_tets(tetgen_reader *reader, sinew_text *text)
+{
+    int64_t count, nodes;
+    if (!sinew_text_count(text, 10, "tetrahedra", &count) ||
+        !sinew_text_integer(text, 4, 10, "the number of nodes of a tetrahedron", &nodes))
+        return false;
+    if (nodes != 4 && nodes != 10)
+        return sinew_text_fail(text, text->at, "tetrahedra of %lld nodes are not read, only of 4 or 10",
+                               (long long)nodes);
+    sinew_text_skip_line(text);
+    reader->draft->shortened_count = nodes == 10 ? count : 0;
+    return read_cells(reader, text, SINEW_DRAFT_TET, count);
+}
+
+static bool read_faces(tetgen_reader *reader, sinew_text *text)
+{
+    int64_t count;
+    if (!sinew_text_count(text, 8, "triangles", &count))
+        return false;
+    sinew_text_skip_line(text);
+    return read_cells(reader, text, SINEW_DRAFT_TRIANGLE, count);
+}
+
+static bool read_edges(tetgen_reader *reader, sinew_text *text)
+{
+    int64_t count;
+    if (!sinew_text_count(text, 6, "edges", &count))
+        return false;
+    sinew_text_skip_line(text);
+    return read_cells(reader, text, SINEW_DRAFT_EDGE, count);
+}
+
+/* ---- The files together -------------------------------------------------------------------- */
+
+typedef bool read_part(tetgen_reader *reader, sinew_text *text);
+
+static bool read_bytes(tetgen_reader *reader, const char *name, const char *bytes, size_t size, read_part *read)
+{
+    sinew_text text;
+    if (!sinew_text_open(&text, name, bytes, size, reader->draft->error))
+        return false;
+    text.comment = '#';
+    bool good = read(reader, &text);
+    sinew_text_close(&text);
+    return good;
+}
+
+static bool fail_missing(const sinew_source *source, const char *path, const sinew_error *trouble, sinew_error *error)
+{
+    if (trouble->status == SINEW_ERROR_FILE)
+        sinew_fail(error, SINEW_ERROR_FILE, "%s: needs %s beside it: %s", source->name, path, trouble->text);
+    else
+        sinew_fail(error, trouble->status, "%s", trouble->text);
+    return false;
+}
+
+/* The given file itself or the one of the same name with another ending; a missing optional one is no error. */
+static bool read_file(tetgen_reader *reader, const sinew_source *source, const char *ending, bool optional,
+                      read_part *read)
+{
+    char path[1024];
+    if (!sinew_path_with_ending(source->name, ending, path, sizeof path)) {
+        sinew_fail(reader->draft->error, SINEW_ERROR_FILE, "%.60s...: the path is too long", source->name);
+        return false;
+    }
+    if (strlen(path) == strlen(source->name) && strcasecmp(path, source->name) == 0)
+        return read_bytes(reader, source->name, source->bytes, source->size, read);
+    sinew_error trouble = {SINEW_ERROR_FILE, "there are no other files"};
+    size_t size = 0;
+    char *bytes = NULL;
+    if (source->open)
+        bytes = source->open(source->context, path, false, &reader->draft->allocator, &size, &trouble);
+    if (!bytes)
+        return (optional && trouble.status == SINEW_ERROR_FILE) ||
+               fail_missing(source, path, &trouble, reader->draft->error);
+    bool good = read_bytes(reader, path, bytes, size, read);
+    sinew_release(&reader->draft->allocator, bytes);
+    return good;
+}
+
+static bool read_tetgen(const sinew_source *source, sinew_draft *draft)
+{
+    tetgen_reader reader = {.draft = draft};
+    return read_file(&reader, source, ".node", false, read_nodes) &&
+           read_file(&reader, source, ".ele", false, read_tets) &&
+           read_file(&reader, source, ".face", true, read_faces) &&
+           read_file(&reader, source, ".edge", true, read_edges);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+static void print_nodes(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
+{
+    (void)format;
+    const sinew_real *q = sinew_mesh_positions(mesh);
+    int32_t count = sinew_mesh_vertex_count(mesh);
+    fprintf(stream, "%d 3 0 0\n", count);
+    for (int32_t i = 0; i < count; i++, q += 3)
+        fprintf(stream, "%d " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT "\n", i, q[0], q[1], q[2]);
+}
+
+static void print_cells(FILE *stream, int64_t count, int corners, const int32_t *indices)
+{
+    for (int64_t i = 0; i < count; i++) {
+        fprintf(stream, "%lld", (long long)i);
+        for (int k = 0; k < corners; k++)
+            fprintf(stream, " %d", indices[i * corners + k]);
+        fputc('\n', stream);
+    }
+}
+
+static void print_tets(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
+{
+    (void)format;
+    fprintf(stream, "%d 4 0\n", sinew_mesh_tet_count(mesh));
+    print_cells(stream, sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh));
+}
+
+static void print_faces(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
+{
+    (void)format;
+    fprintf(stream, "%d 0\n", sinew_mesh_triangle_count(mesh));
+    print_cells(stream, sinew_mesh_triangle_count(mesh), 3, sinew_mesh_triangles(mesh));
+}
+
+static void print_edges(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
+{
+    (void)format;
+    fprintf(stream, "%d 0\n", sinew_mesh_edge_count(mesh));
+    print_cells(stream, sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
+}
+
+/* All four files are always written: an old .face beside a new .ele would be read with it. */
+const sinew_mesh_kind sinew_mesh_kind_tetgen = {
+    .endings = {".node", ".ele", ".face", ".edge"},
+    .read = read_tetgen,
+    .print = {print_nodes, print_tets, print_faces, print_edges},
+    .several_files = true,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vertex_tags.h: from the number a file gives a vertex to its place in the mesh.
+ */
+#ifndef SINEW_SRC_IO_MESH_VERTEX_TAGS_H
+#define SINEW_SRC_IO_MESH_VERTEX_TAGS_H
+
+#include "base/base.h"
+
+typedef struct sinew_tag_pair {
+    int64_t tag;
+    int32_t vertex;
+} sinew_tag_pair;
+
+/* Numbers in a row need no table, gaps of moderate size a direct one, and others are looked up by halving. */
+typedef struct sinew_tags {
+    sinew_allocator allocator;
+    int64_t *tags; /* [capacity] in the order of the vertices */
+    int64_t count;
+    int64_t capacity;
+    int64_t low, high;
+    int32_t *direct;        /* [high - low + 1] or NULL */
+    sinew_tag_pair *sorted; /* [count] by tag, or NULL */
+} sinew_tags;
+
+void sinew_tags_open(sinew_tags *tags, const sinew_allocator *allocator);
+void sinew_tags_close(sinew_tags *tags);
+/* Room for `count` more; SINEW_ERROR_MEMORY when there is none. */
+sinew_status sinew_tags_reserve(sinew_tags *tags, int64_t count, sinew_error *error);
+void sinew_tags_add(sinew_tags *tags, int64_t tag); /* not negative; after reserve */
+/* After the last add. Refuses a number that two vertices share; the caller adds the place. */
+sinew_status sinew_tags_index(sinew_tags *tags, sinew_error *error);
+/* -1: no vertex has this number. */
+int32_t sinew_tags_find(const sinew_tags *tags, int64_t tag);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vtk_cells.h: cells as VTK numbers them, shared by the legacy and the XML files.
+ *
+ * Source: "VTK file formats" (the VTK user's guide) and vtkCellType.h. Lines, polylines, triangles, strips, polygons,
+ * quadrilaterals and pixels become edges and triangles, tetrahedra stay, all else is counted under its name.
+ */
+#ifndef SINEW_SRC_IO_MESH_VTK_CELLS_H
+#define SINEW_SRC_IO_MESH_VTK_CELLS_H
+
+#include "io/mesh/builder.h"
+
+enum {
+    SINEW_VTK_VERTEX = 1,
+    SINEW_VTK_POLY_LINE = 4,
+    SINEW_VTK_STRIP = 6,
+    SINEW_VTK_POLYGON = 7,
+    SINEW_VTK_LINE = 3,
+    SINEW_VTK_TRIANGLE = 5,
+    SINEW_VTK_TETRA = 10
+};
+
+/* Cells before their types are known. Corners are checked when they are put in. */
+typedef struct sinew_vtk_cells {
+    int64_t count;
+    int64_t corner_count;
+    int64_t *starts;  /* [count + 1] */
+    int32_t *corners; /* [corner_count] */
+} sinew_vtk_cells;
+
+bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count, const sinew_draft *draft);
+void sinew_vtk_cells_release(sinew_vtk_cells *cells, const sinew_draft *draft);
+/* The first cell whose start lies before its predecessor's or past the end, or -1 when all is well. */
+int64_t sinew_vtk_cells_broken(const sinew_vtk_cells *cells);
+
+typedef enum sinew_vtk_verdict {
+    SINEW_VTK_ADDED,
+    SINEW_VTK_WRONG_SIZE,
+    SINEW_VTK_FAILED
+} sinew_vtk_verdict;
+/* Can a cell of this type have so many corners? Those that are left out may have any number. */
+bool sinew_vtk_size_fits(int64_t type, int64_t count);
+/* WRONG_SIZE (no error written): the type does not have so many corners. FAILED: the error is written. */
+sinew_vtk_verdict sinew_vtk_add_cell(sinew_draft *draft, int64_t type, const int32_t *corners, int64_t count);
+
+#endif

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vtu.c: VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
+ *
+ * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
+ * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
+ * pieces become one mesh, vertex after vertex. Point and cell data are not read, but for the filled fractions of tets.
+ * The file is gone through twice: first on trial, so that what is refused costs no memory, then into the draft. Known
+ * limits: arrays may hold at most 32 times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is
+ * an attack); compressors other than zlib are refused; entities (&amp;) in attributes are not decoded, which only names
+ * of arrays could need.
+ */
+#include "io/mesh/file_formats.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/mesh/vtk_cells.h"
+#include "io/mesh/vtu_arrays.h"
+#include "io/text.h"
+
+typedef struct xml_tag {
+    sinew_token name;
+    const char *at;    /* its '<' */
+    sinew_token inner; /* the text of its attributes */
+    bool closes;       /* </name> */
+    bool empty;        /* <name/> */
+} xml_tag;
+
+enum {
+    BYTES_PER_BYTE = 32,     /* of arrays for one of the file ... */
+    BYTES_FREE = 1024 * 1024 /* ... and so many whatever its size */
+};
+
+typedef struct vtu_reader {
+    sinew_text text; /* ends where the appended data begin */
+    sinew_draft *draft;
+    bool trial;          /* everything is checked and nothing added */
+    int64_t byte_budget; /* that arrays may still hold, on trial */
+    int32_t *corners;    /* [corner_capacity] of the cell at hand */
+    int64_t corner_capacity;
+    sinew_vtu_coding coding;
+    const char *appended;     /* first byte of the appended data, or NULL */
+    const char *appended_end; /* one past the last */
+    bool appended_base64;
+} vtu_reader;
+
+/* The arrays of one piece. */
+typedef struct vtu_piece {
+    const char *at;
+    int64_t point_count;
+    int64_t cell_count;
+    sinew_vtu_array points;
+    sinew_vtu_array connectivity;
+    sinew_vtu_array offsets;
+    sinew_vtu_array types;
+    sinew_vtu_array fractions; /* cell data, optional */
+} vtu_piece;
+
+/* ---- XML ----------------------------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Past "-->" or "?>"; to the end when it is missing. */
+static void skip_past(sinew_text *text, const char *mark)
+{
+    const char *found = memmem(text->at, sinew_text_left(text), mark, strlen(mark));
+    text->at = found ? found + strlen(mark) : text->end;
+}
+
+/* Where the tag ends: the next '>' outside quotes. NULL when there is none. */
+static const char *tag_end(const char *at, const char *end)
+{
+    char quote = 0;
+    for (; at < end; at++) {
+        if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (*at == '>')
+            return at;
+    }
+    return NULL;
+}
+
+static void split_tag(const char *at, const char *close, xml_tag *tag)
+{
+    const char *c = at + 1;
+    *tag = (xml_tag){.at = at, .closes = *c == '/', .empty = close[-1] == '/'};
+    c += tag->closes;
+    tag->name.at = c;
+    while (c < close && !is_space(*c) && *c != '/')
+        c++;
+    tag->name.length = (size_t)(c - tag->name.at);
+    tag->inner = (sinew_token){c, (size_t)(close - c)};
+}
+
+/* The next tag that is no comment, declaration or instruction; false (no error) when there is none. */
+static bool next_tag(vtu_reader *reader, xml_tag *tag)
+{
+    sinew_text *text = &reader->text;
+    for (;;) {
+        const char *at = memchr(text->at, '<', sinew_text_left(text));
+        if (!at || text->end - at < 3)
+            return false;
+        text->at = at;
+        if (memcmp(at, "<?", 2) == 0) {
+            skip_past(text, "?>");
+        } else if (text->end - at >= 4 && memcmp(at, "<!--", 4) == 0) {
+            skip_past(text, "-->");
+        } else {
+            const char *close = tag_end(at, text->end);
+            if (!close)
+                return false;
+            text->at = close + 1;
+            if (at[1] == '!')
+                continue;
+            split_tag(at, close, tag);
+            return true;
+        }
+    }
+}
+
+/* The value of an attribute, without its quotes; false when the tag lacks it. */
+static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
+{
+    const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
+    while (c < end) {
+        while (c < end && (is_space(*c) || *c == '/'))
+            c++;
+        sinew_token key = {c, 0};
+        while (c < end && *c != '=' && !is_space(*c))
+            c++;
+        key.length = (size_t)(c - key.at);
+        while (c < end && *c != '"' && *c != '\'')
+            c++;
+        if (c == end)
+            return false;
+        const char *close = memchr(c + 1, *c, (size_t)(end - c - 1));
+        if (!close)
+            return false;
+        *value = (sinew_token){c + 1, (size_t)(close - c - 1)};
+        if (sinew_token_is(key, name))
+            return true;
+        c = close + 1;
+    }
+    return false;
+}
+
+static bool attribute_is(const xml_tag *tag, const char *name, const char *wanted)
+{
+    sinew_token value;
+    return attribute(tag, name, &value) && sinew_token_is_any_case(value, wanted);
+}
+
+static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const char *name, int64_t *count)
+{
+    sinew_token value;
+    *count = 0;
+    if (!attribute(tag, name, &value))
+        return sinew_text_fail(&reader->text, tag->at, "<%.*s> lacks the attribute %s",
+                               tag->name.length < 32 ? (int)tag->name.length : 32, tag->name.at, name);
+    return sinew_token_integer(&reader->text, value, 0, INT64_MAX, name, count);
+}
+
+/* ---- The root and the appended data -------------------------------------------------------- */
+
+static bool read_root(vtu_reader *reader)
+{
+    xml_tag tag;
+    sinew_text *text = &reader->text;
+    if (!next_tag(reader, &tag) || !sinew_token_is(tag.name, "VTKFile"))
+        return sinew_text_fail(text, text->begin, "expected <VTKFile>: is this a VTK XML file?");
+    if (!attribute_is(&tag, "type", "UnstructuredGrid"))
+        return sinew_text_fail(text, tag.at, "only files of type UnstructuredGrid are read");
+    bool big = attribute_is(&tag, "byte_order", "BigEndian");
+    sinew_token value;
+    reader->coding.swap = big != sinew_host_is_big_endian();
+    reader->coding.header_type =
+        attribute_is(&tag, "header_type", "UInt64") ? SINEW_SCALAR_UINT64 : SINEW_SCALAR_UINT32;
+    reader->coding.compressed = attribute(&tag, "compressor", &value) && value.length > 0;
+    if (reader->coding.compressed && !sinew_token_is(value, "vtkZLibDataCompressor"))
+        return sinew_text_fail(text, tag.at, "the compressor is not zlib: save with zlib or without compression");
+    return true;
+}
+
+/* Cuts the file where the appended data begin, since they may hold anything. */
+static bool find_appended(vtu_reader *reader)
+{
+    static const char opening[] = "<AppendedData";
+    sinew_text *text = &reader->text;
+    const char *file_end = text->end;
+    const char *start = memmem(text->begin, (size_t)(file_end - text->begin), opening, sizeof opening - 1);
+    if (!start)
+        return true;
+    const char *close = tag_end(start, file_end);
+    if (!close)
+        return sinew_text_fail(text, start, "the tag <AppendedData> does not end");
+    xml_tag tag;
+    split_tag(start, close, &tag);
+    reader->appended_base64 = attribute_is(&tag, "encoding", "base64");
+    if (!reader->appended_base64 && !attribute_is(&tag, "encoding", "raw"))
+        return sinew_text_fail(text, start, "appended data must have the encoding raw or base64");
+    const char *data = close + 1;
+    while (data < file_end && is_space(*data))
+        data++;
+    if (data == file_end || *data != '_')
+        return sinew_text_fail(text, start, "appended data must start with an underscore");
+    reader->appended = data + 1;
+    reader->appended_end = file_end;
+    text->end = start;
+    return true;
+}
+
+/* ---- Arrays -------------------------------------------------------------------------------- */
+
+static sinew_scalar type_named(sinew_token token)
+{
+    static const char *const names[] = {
+        [SINEW_SCALAR_INT8] = "Int8",     [SINEW_SCALAR_UINT8] = "UInt8",   [SINEW_SCALAR_INT16] = "Int16",
+        [SINEW_SCALAR_UINT16] = "UInt16", [SINEW_SCALAR_INT32] = "Int32",   [SINEW_SCALAR_UINT32] = "UInt32",
+        [SINEW_SCALAR_INT64] = "Int64",   [SINEW_SCALAR_UINT64] = "UInt64", [SINEW_SCALAR_FLOAT] = "Float32",
+        [SINEW_SCALAR_DOUBLE] = "Float64"};
+    for (int i = SINEW_SCALAR_INT8; i <= SINEW_SCALAR_DOUBLE; i++)
+        if (sinew_token_is(token, names[i]))
+            return (sinew_scalar)i;
+    return SINEW_SCALAR_NONE;
+}
+
+static bool find_appended_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
+{
+    int64_t offset;
+    if (!reader->appended)
+        return sinew_text_fail(&reader->text, tag->at, "an array is appended, but the file has no <AppendedData>");
+    if (!attribute_count(reader, tag, "offset", &offset))
+        return false;
+    if (offset > reader->appended_end - reader->appended)
+        return sinew_text_fail(&reader->text, tag->at, "an array starts past the end of the file: it is cut short");
+    array->form = reader->appended_base64 ? SINEW_VTU_BASE64 : SINEW_VTU_RAW;
+    array->at = reader->appended + offset;
+    array->end = reader->appended_end;
+    return true;
+}
+
+static bool find_inline_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
+{
+    sinew_text *text = &reader->text;
+    array->at = text->at;
+    array->end = memchr(text->at, '<', sinew_text_left(text));
+    if (!array->end)
+        return sinew_text_fail(text, tag->at, "an array does not end: the file is cut short");
+    array->form = attribute_is(tag, "format", "binary")  ? SINEW_VTU_BASE64
+                  : attribute_is(tag, "format", "ascii") ? SINEW_VTU_TEXT
+                                                         : SINEW_VTU_NONE;
+    return array->form != SINEW_VTU_NONE ||
+           sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
+}
+
+/* Where one DataArray lies and how many numbers it holds, whatever its encoding. */
+static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
+{
+    sinew_text *text = &reader->text;
+    if (array->place)
+        return sinew_text_fail(text, tag->at, "a piece has this array twice");
+    sinew_token name;
+    *array = (sinew_vtu_array){.place = tag->at};
+    array->type = attribute(tag, "type", &name) ? type_named(name) : SINEW_SCALAR_NONE;
+    if (array->type == SINEW_SCALAR_NONE)
+        return sinew_text_fail(text, tag->at, "an array has an unknown type, or none");
+    bool appended = attribute_is(tag, "format", "appended");
+    if (!appended && tag->empty)
+        return true;
+    if (!(appended ? find_appended_array : find_inline_array)(reader, tag, array) ||
+        !sinew_vtu_measure(array, text, &reader->coding, &reader->draft->allocator))
+        return false;
+    /* Arrays may be compressed, and pieces may share appended ones. */
+    int64_t size = (int64_t)sinew_scalar_size(array->type);
+    if (reader->trial && array->count > reader->byte_budget / size)
+        return sinew_text_fail(text, tag->at, "the arrays unpack to more than %d times the file: save it as raw data",
+                               BYTES_PER_BYTE);
+    reader->byte_budget -= reader->trial ? array->count * size : 0;
+    return true;
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------- */
+
+static sinew_vtu_array *array_named(vtu_piece *piece, const xml_tag *tag)
+{
+    if (attribute_is(tag, "Name", "connectivity"))
+        return &piece->connectivity;
+    if (attribute_is(tag, "Name", "offsets"))
+        return &piece->offsets;
+    if (attribute_is(tag, "Name", "types"))
+        return &piece->types;
+    return NULL;
+}
+
+static bool read_piece_arrays(vtu_reader *reader, vtu_piece *piece)
+{
+    xml_tag tag;
+    bool in_points = false, in_cells = false, in_data = false;
+    while (next_tag(reader, &tag)) {
+        if (sinew_token_is(tag.name, "Piece"))
+            return tag.closes || sinew_text_fail(&reader->text, tag.at, "a <Piece> inside a <Piece>");
+        if (sinew_token_is(tag.name, "Points"))
+            in_points = !tag.closes && !tag.empty;
+        else if (sinew_token_is(tag.name, "Cells"))
+            in_cells = !tag.closes && !tag.empty;
+        else if (sinew_token_is(tag.name, "CellData"))
+            in_data = !tag.closes && !tag.empty;
+        if (!sinew_token_is(tag.name, "DataArray") || tag.closes)
+            continue;
+        sinew_vtu_array *array = in_points ? &piece->points : in_cells ? array_named(piece, &tag) : NULL;
+        if (in_data && attribute_is(&tag, "Name", SINEW_FRACTION_NAME))
+            array = &piece->fractions;
+        if (array && !find_array(reader, &tag, array))
+            return false;
+    }
+    return sinew_text_fail(&reader->text, piece->at, "a <Piece> does not end: the file is cut short");
+}
+
+static sinew_vtu_stream *open_array(const vtu_reader *reader, const sinew_vtu_array *array)
+{
+    return sinew_vtu_open(array, &reader->text, &reader->coding, &reader->draft->allocator);
+}
+
+static bool take_point(sinew_vtu_stream *points, sinew_real point[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        double coordinate;
+        if (!sinew_vtu_next_real(points, &coordinate))
+            return false;
+        point[axis] = (sinew_real)coordinate;
+    }
+    return true;
+}
+
+static bool add_points(vtu_reader *reader, const vtu_piece *piece)
+{
+    if (piece->points.count % 3 != 0 || piece->points.count / 3 != piece->point_count)
+        return sinew_text_fail(&reader->text, piece->at, "%lld points are promised, but their array holds %lld numbers",
+                               (long long)piece->point_count, (long long)piece->points.count);
+    if (!reader->trial && !sinew_draft_reserve_vertices(reader->draft, piece->point_count))
+        return false;
+    sinew_vtu_stream *points = open_array(reader, &piece->points);
+    bool good = points != NULL;
+    for (int64_t i = 0; good && i < piece->point_count; i++) {
+        sinew_real point[3];
+        good = take_point(points, point);
+        if (good && (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2])))
+            good = sinew_text_fail(&reader->text, piece->at, "point %lld of the piece is not finite", (long long)i);
+        if (good && !reader->trial)
+            sinew_draft_add_vertex(reader->draft, point);
+    }
+    sinew_vtu_close(points);
+    return good;
+}
+
+/* The three arrays of cells, side by side. */
+typedef struct cell_streams {
+    sinew_vtu_stream *connectivity, *offsets, *types;
+    sinew_vtu_stream *fractions; /* NULL: the file has none */
+    int64_t start;               /* entries of the connectivity that were taken */
+} cell_streams;
+
+/* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */
+static bool take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t count)
+{
+    if (!reader->trial &&
+        !sinew_draft_reserve_corners(reader->draft, &reader->corners, &reader->corner_capacity, count))
+        return false;
+    for (int64_t i = 0; i < count; i++, streams->start++) {
+        int64_t index;
+        if (!sinew_vtu_next_integer(streams->connectivity, &index))
+            return false;
+        if (index < 0 || index >= piece->point_count)
+            return sinew_text_fail(&reader->text, piece->at,
+                                   "entry %lld of the connectivity is %lld, but the piece has %lld points",
+                                   (long long)streams->start, (long long)index, (long long)piece->point_count);
+        if (!reader->trial)
+            reader->corners[i] = (int32_t)(base + index);
+    }
+    return true;
+}
+
+/* The fraction of cell i; `tets` is how many there were before it. Numbers of other cells mean nothing. */
+static bool take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type, int64_t tets,
+                          int64_t i)
+{
+    double fraction;
+    if (!streams->fractions)
+        return true;
+    if (!sinew_vtu_next_real(streams->fractions, &fraction))
+        return false;
+    if (type == SINEW_VTK_TETRA && !(fraction > 0 && fraction <= 1))
+        return sinew_text_fail(&reader->text, piece->at,
+                               SINEW_FRACTION_NAME " of cell %lld is %g; it must be above 0 and at most 1",
+                               (long long)i, fraction);
+    return reader->trial || reader->draft->cells[SINEW_DRAFT_TET].count == tets ||
+           sinew_draft_set_fraction(reader->draft, tets, fraction);
+}
+
+static bool add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t i)
+{
+    int64_t type, end;
+    if (!sinew_vtu_next_integer(streams->types, &type) || !sinew_vtu_next_integer(streams->offsets, &end))
+        return false;
+    if (end < streams->start || end > piece->connectivity.count)
+        return sinew_text_fail(&reader->text, piece->at, "the offset of cell %lld is before the last or past the end",
+                               (long long)i);
+    int64_t size = end - streams->start, tets = reader->draft->cells[SINEW_DRAFT_TET].count;
+    if (!sinew_vtk_size_fits(type, size))
+        return sinew_text_fail(&reader->text, piece->at, "cell %lld of type %lld cannot have %lld corners",
+                               (long long)i, (long long)type, (long long)size);
+    return take_corners(reader, piece, streams, base, size) &&
+           (reader->trial || sinew_vtk_add_cell(reader->draft, type, reader->corners, size) == SINEW_VTK_ADDED) &&
+           take_fraction(reader, piece, streams, type, tets, i);
+}
+
+static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
+{
+    if (piece->offsets.count != piece->cell_count || piece->types.count != piece->cell_count)
+        return sinew_text_fail(
+            &reader->text, piece->at, "%lld cells are promised, but there are %lld offsets and %lld types",
+            (long long)piece->cell_count, (long long)piece->offsets.count, (long long)piece->types.count);
+    if (piece->fractions.place && piece->fractions.count != piece->cell_count)
+        return sinew_text_fail(&reader->text, piece->at, "%lld cells are promised, but there are %lld fractions",
+                               (long long)piece->cell_count, (long long)piece->fractions.count);
+    cell_streams streams = {0};
+    bool good = (streams.connectivity = open_array(reader, &piece->connectivity)) &&
+                (streams.offsets = open_array(reader, &piece->offsets)) &&
+                (streams.types = open_array(reader, &piece->types)) &&
+                (!piece->fractions.place || (streams.fractions = open_array(reader, &piece->fractions)));
+    for (int64_t i = 0; good && i < piece->cell_count; i++)
+        good = add_cell(reader, piece, &streams, base, i);
+    sinew_vtu_close(streams.connectivity);
+    sinew_vtu_close(streams.offsets);
+    sinew_vtu_close(streams.types);
+    sinew_vtu_close(streams.fractions);
+    return good;
+}
+
+static bool read_piece(vtu_reader *reader, const xml_tag *tag)
+{
+    vtu_piece piece = {.at = tag->at};
+    int64_t base = reader->draft->vertex_count;
+    if (!attribute_count(reader, tag, "NumberOfPoints", &piece.point_count) ||
+        !attribute_count(reader, tag, "NumberOfCells", &piece.cell_count))
+        return false;
+    return (tag->empty || read_piece_arrays(reader, &piece)) && add_points(reader, &piece) &&
+           add_cells(reader, &piece, base);
+}
+
+static bool read_pieces(vtu_reader *reader)
+{
+    xml_tag tag;
+    bool found = false;
+    while (next_tag(reader, &tag)) {
+        if (!sinew_token_is(tag.name, "Piece") || tag.closes)
+            continue;
+        found = true;
+        if (!read_piece(reader, &tag))
+            return false;
+    }
+    return found || sinew_text_fail(&reader->text, reader->text.end, "the file ends without a <Piece>");
+}
+
+static bool read_vtu(const sinew_source *source, sinew_draft *draft)
+{
+    vtu_reader reader = {.draft = draft};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+        return false;
+    reader.byte_budget = (int64_t)source->size * BYTES_PER_BYTE + BYTES_FREE;
+    bool good = find_appended(&reader) && read_root(&reader);
+    const char *pieces = reader.text.at;
+    reader.trial = true;
+    good = good && read_pieces(&reader);
+    reader.trial = false;
+    reader.text.at = pieces;
+    good = good && read_pieces(&reader);
+    sinew_release(&draft->allocator, reader.corners);
+    sinew_text_close(&reader.text);
+    return good;
+}
+
+const sinew_mesh_kind sinew_mesh_kind_vtu = {
+    .endings = {".vtu"},
+    .variants = 1u << SINEW_MESH_VTU_BINARY,
+    .read = read_vtu,
+    .print = {sinew_vtu_print},
+};

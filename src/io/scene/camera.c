@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * camera.c: how a scene wants to be seen: its keys `camera` and `picture`. They change no step.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/scene/reader.h"
+
+static double number_or(const sinew_node *object, const char *key, double otherwise)
+{
+    const sinew_node *node = sinew_node_get(object, key);
+    return node ? sinew_node_number(node) : otherwise;
+}
+
+static void read_vector(const sinew_node *node, double vector[3])
+{
+    sinew_real read[3];
+    sinew_node_vector(node, read);
+    for (int axis = 0; axis < 3; axis++)
+        vector[axis] = (double)read[axis];
+}
+
+static double length_between(const double a[3], const double b[3])
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static bool read_camera(sinew_reader *reader, const sinew_node *camera)
+{
+    sinew_scene_view *view = &reader->scene->view;
+    const sinew_node *eye = sinew_node_get(camera, "eye"), *target = sinew_node_get(camera, "target");
+    view->azimuth = number_or(camera, "azimuth", NAN);
+    view->elevation = number_or(camera, "elevation", NAN);
+    view->distance = number_or(camera, "distance", NAN);
+    view->angle = number_or(camera, "angle", NAN);
+    view->orbit = number_or(camera, "orbit", 0);
+    if (!eye && !target)
+        return true;
+    if (!eye || !target)
+        return sinew_tree_fail(&reader->tree, eye ? eye : target, "eye and target go together; give %s too",
+                               eye ? "target" : "eye");
+    if (sinew_node_get(camera, "elevation") || sinew_node_get(camera, "distance"))
+        return sinew_tree_fail(&reader->tree, eye,
+                               "elevation and distance are of a fitted camera; leave them out, or eye and target");
+    view->placed = true;
+    read_vector(eye, view->eye);
+    read_vector(target, view->target);
+    if (!(length_between(view->eye, view->target) > 0))
+        return sinew_tree_fail(&reader->tree, eye, "is the same point as target; move one of them");
+    return true;
+}
+
+static bool read_cut(sinew_reader *reader, const sinew_node *cut)
+{
+    static const double zero[3];
+    sinew_scene_view *view = &reader->scene->view;
+    if (!cut)
+        return true;
+    const sinew_node *normal = sinew_node_get(cut, "normal");
+    view->cut = true;
+    read_vector(sinew_node_get(cut, "point"), view->cut_point);
+    read_vector(normal, view->cut_normal);
+    if (!(length_between(view->cut_normal, zero) > 0))
+        return sinew_tree_fail(&reader->tree, normal, "is zero; give a direction");
+    return true;
+}
+
+bool sinew_reader_view(sinew_reader *reader)
+{
+    const sinew_node *root = reader->tree.root, *picture = sinew_node_get(root, "picture");
+    const char *colour = sinew_node_text(sinew_node_get(picture, "colour"));
+    const sinew_node *ground = sinew_node_get(picture, "ground");
+    sinew_scene *scene = reader->scene;
+    scene->view = (sinew_scene_view){.ground = true, .ground_height = NAN};
+    snprintf(scene->colour, sizeof scene->colour, "%s", colour ? colour : "");
+    if (ground && !(json_is_string(ground->value) && !ground->unit))
+        scene->view.ground_height = sinew_node_number(ground);
+    else if (ground)
+        scene->view.ground = strcmp(sinew_node_text(ground), "none") != 0;
+    return read_camera(reader, sinew_node_get(root, "camera")) && read_cut(reader, sinew_node_get(picture, "cut"));
+}
+
+sinew_scene_view sinew_scene_get_view(const sinew_scene *scene)
+{
+    if (!SINEW_ASSERT(scene != NULL))
+        return (sinew_scene_view){.azimuth = NAN, .elevation = NAN, .distance = NAN, .angle = NAN, .colour = ""};
+    sinew_scene_view view = scene->view;
+    view.colour = scene->colour;
+    return view;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * energy.c: an energy of one body. Everything about it comes from its descriptor: which cells it acts on and
+ * which parameters it has.
+ */
+#include "io/scene/reader.h"
+#include "sinew/material.h"
+
+void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
+                             sinew_real *values)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const sinew_node *member = sinew_node_get(node, parameters[i].name);
+        if (!member || json_is_object(member->value))
+            continue;
+        if (parameters[i].choices)
+            values[i] = (sinew_real)sinew_word_index(sinew_node_text(member), parameters[i].choices);
+        else
+            values[i] = (sinew_real)sinew_node_number(member);
+    }
+}
+
+void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
+{
+    const sinew_node *hard = sinew_node_get(node, "hard"), *stiffness = sinew_node_get(node, "pbd_stiffness");
+    const sinew_node *damping = sinew_node_get(node, "damping");
+    def->hard = hard && json_is_true(hard->value);
+    if (damping)
+        def->damping = (sinew_real)sinew_node_number(damping);
+    if (stiffness)
+        def->pbd_stiffness = (sinew_real)sinew_node_number(stiffness);
+}
+
+/* The cells of a body that an energy may act on. */
+typedef struct cell_view {
+    const sinew_stencil_row *row;
+    int32_t count, width;
+    int32_t *cells; /* [count * width], owned */
+} cell_view;
+
+/* Refuses, at `node`, a mesh that has none. */
+static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                       int32_t width, const sinew_mesh *mesh, cell_view *view)
+{
+    *view = (cell_view){.row = sinew_get_stencil(stencil), .width = width};
+    if (view->row->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
+        return sinew_tree_blame(&reader->tree, node);
+    return view->count > 0 ||
+           sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->row->plural);
+}
+
+/* Centres of all elements, to be released; false without memory. */
+static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_body body, const cell_view *view,
+                         sinew_selectable *points, sinew_real **centres)
+{
+    const sinew_real *positions = sinew_mesh_positions(mesh);
+    *centres = sinew_reader_allocate(reader, 3 * (size_t)view->count, sizeof **centres, "element centres");
+    for (int32_t i = 0; *centres && i < view->count; i++) {
+        const int32_t *cell = view->cells + (size_t)i * (size_t)view->width;
+        const int32_t size = sinew_stencil_size(view->row, cell, view->width);
+        for (int k = 0; k < 3; k++) {
+            sinew_real sum = 0;
+            for (int32_t corner = 0; corner < size; corner++)
+                sum += positions[3 * (size_t)cell[corner] + (size_t)k];
+            (*centres)[3 * (size_t)i + (size_t)k] = sum / (sinew_real)size;
+        }
+    }
+    /* An energy over vertices acts on those that carry what is selected, as pins do. */
+    *points = (sinew_selectable){.points = *centres,
+                                 .count = view->count,
+                                 .noun = view->row->plural,
+                                 .kind = view->width == 1 ? SINEW_POINTS_VERTICES : SINEW_POINTS_ELEMENTS,
+                                 .body = body,
+                                 .cells = view->cells,
+                                 .width = view->width,
+                                 .stencil = view->row};
+    return *centres != NULL;
+}
+
+/* Parameters that a file, paint or an image gives per element; the selected ones are kept in order. */
+static bool read_element_values(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                                const sinew_selectable *centres, const sinew_selected *selected, sinew_energy_def *def,
+                                sinew_real **values)
+{
+    for (int32_t i = 0; i < info->parameter_count; i++) {
+        const sinew_node *member = sinew_node_get(node, info->parameters[i].name);
+        if (!member || !json_is_object(member->value))
+            continue;
+        const sinew_node *file = sinew_node_get(member, "file");
+        values[i] = file ? sinew_reader_values(reader, file, centres->count, 1)
+                         : sinew_reader_allocate(reader, (size_t)centres->count, sizeof *values[i], "parameters");
+        /* The list of energies is a member of its body. */
+        if (!values[i] || (!file && !sinew_reader_map_values(reader, member, node->parent->parent, centres, values[i])))
+            return false;
+        /* Indices ascend, so that a value is never read after it was written over. */
+        for (int32_t j = 0; selected->indices && j < selected->count; j++)
+            values[i][j] = values[i][selected->indices[j]];
+        def->element_parameters[i] = values[i];
+    }
+    return true;
+}
+
+/* The elements that "select" names, those whose centres lie in it (NULL indices: all), with their parameters. */
+static bool choose_elements(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                            const sinew_mesh *mesh, const cell_view *view, sinew_selected *selected,
+                            sinew_energy_def *def, sinew_real **values)
+{
+    const sinew_node *select = sinew_node_get(node, "select");
+    sinew_selectable points;
+    sinew_real *centres;
+    *selected = (sinew_selected){.count = view->count};
+    const bool good = find_centres(reader, mesh, def->body, view, &points, &centres) &&
+                      (!select || sinew_reader_select(reader, select, select, &points, selected)) &&
+                      read_element_values(reader, node, info, &points, selected, def, values);
+    sinew_release(&reader->allocator, centres);
+    return good;
+}
+
+/* The vertices of the selected elements, to be released; NULL when all are. */
+static bool gather_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
+                            int32_t **elements)
+{
+    *elements = NULL;
+    if (!selected->indices)
+        return true;
+    size_t width = (size_t)view->width;
+    *elements = sinew_reader_allocate(reader, (size_t)selected->count * width, sizeof **elements, "elements");
+    for (size_t i = 0; *elements && i < (size_t)selected->count; i++)
+        for (size_t corner = 0; corner < width; corner++) {
+            size_t index = (size_t)selected->indices[i];
+            (*elements)[i * width + corner] = view->cells[index * width + corner];
+        }
+    return *elements != NULL;
+}
+
+bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                           int32_t width, sinew_body body, int32_t **elements, int32_t *count)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, body);
+    const sinew_node *select = sinew_node_get(node, "select");
+    sinew_selectable points;
+    sinew_selected selected = {0};
+    sinew_real *centres = NULL;
+    cell_view view = {0};
+    *elements = NULL;
+    const bool good = view_cells(reader, node, name, stencil, width, mesh, &view) &&
+                      (!select || (find_centres(reader, mesh, body, &view, &points, &centres) &&
+                                   sinew_reader_select(reader, select, select, &points, &selected))) &&
+                      gather_elements(reader, &view, &selected, elements);
+    *count = selected.count;
+    sinew_release(&reader->allocator, centres);
+    sinew_release(&reader->allocator, selected.indices);
+    sinew_release(&reader->allocator, view.cells);
+    return good;
+}
+
+/* The shapes of "examples", whose meshes the caller destroys. Refused by the world when they are of another mesh. */
+static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_mesh **shapes, sinew_energy_def *def)
+{
+    const sinew_node *list = sinew_node_get(node, "examples");
+    if (list && sinew_node_count(list) > SINEW_EXAMPLE_MAX)
+        return sinew_tree_fail(&reader->tree, list, "has %d entries, at most %d can be taken", sinew_node_count(list),
+                               SINEW_EXAMPLE_MAX);
+    for (const sinew_node *file = list ? list->child : NULL; file; file = file->next) {
+        const int32_t k = def->example_count++;
+        char path[1024];
+        if (!sinew_reader_path(reader, file, path, sizeof path))
+            return false;
+        shapes[k] = sinew_mesh_read(path, &reader->allocator, reader->error);
+        if (!shapes[k])
+            return sinew_tree_blame(&reader->tree, file);
+        const int32_t count = sinew_mesh_vertex_count(shapes[k]);
+        if (k > 0 && count != def->example_vertex_count)
+            return sinew_tree_fail(&reader->tree, file, "has %d vertices and the first example %d", count,
+                                   def->example_vertex_count);
+        def->example_vertex_count = count;
+        def->examples[k] = sinew_mesh_positions(shapes[k]);
+    }
+    return true;
+}
+
+static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                       sinew_energy_def *def)
+{
+    const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, def->body);
+    const sinew_node *moves = sinew_node_get(node, "motion");
+    sinew_real *values[SINEW_PARAMETER_MAX] = {0};
+    sinew_selected selected = {0};
+    sinew_motion motion = {0};
+    sinew_mesh *shapes[SINEW_EXAMPLE_MAX] = {0};
+    int32_t *elements = NULL;
+    cell_view view = {0};
+    bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
+    good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
+           gather_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
+           (!moves || sinew_reader_motion(reader, moves, &motion));
+    if (good) {
+        def->elements = elements;
+        def->element_count = selected.count;
+        def->motion = moves ? &motion : NULL;
+        if (sinew_world_add_energy(reader->scene->world, def, reader->error).index < 0)
+            good = sinew_tree_blame(&reader->tree, node);
+    }
+    for (int i = 0; i < SINEW_PARAMETER_MAX; i++)
+        sinew_release(&reader->allocator, values[i]);
+    for (int k = 0; k < SINEW_EXAMPLE_MAX; k++)
+        sinew_mesh_destroy(shapes[k]);
+    sinew_release(&reader->allocator, (void *)motion.keys);
+    sinew_release(&reader->allocator, selected.indices);
+    sinew_release(&reader->allocator, elements);
+    sinew_release(&reader->allocator, view.cells);
+    return good;
+}
+
+bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body)
+{
+    const sinew_node *word = sinew_node_get(node, "energy");
+    sinew_energy_kind kind = sinew_energy_by_name(sinew_node_text(word));
+    const sinew_energy_info *info = sinew_get_energy_info(kind);
+    if (sinew_get_stencil(info->stencil)->couples)
+        return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
+                               info->name);
+    sinew_energy_def def = sinew_default_energy_def(kind);
+    def.transient = false; /* elements of a scene stay */
+    def.body = body;
+    /* The list of energies is a member of its body. An energy that has nothing of a sheet is left as it is. */
+    const sinew_node *material = sinew_node_get(node->parent->parent, "material");
+    if (material)
+        sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);
+    sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
+    sinew_reader_manner(node, &def);
+    return add_energy(reader, node, info, &def);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * json_tree.h: the JSON of a scene as a tree of nodes that know their line, their key path and, when they came from
+ * a setting, which one. jansson parses; the nodes lie beside its values because it keeps no positions.
+ */
+#ifndef SINEW_SRC_IO_SCENE_JSON_TREE_H
+#define SINEW_SRC_IO_SCENE_JSON_TREE_H
+
+#include <jansson.h>
+#include <locale.h>
+
+#include "base/base.h"
+
+typedef struct sinew_node {
+    const json_t *value;       /* its type and, for scalars, its content; members are `child` and `next` */
+    double number;             /* as written: of a number, and of a text that begins with one ("3 cm") */
+    const char *unit;          /* what follows the number in a text; NULL when the text does not begin with one */
+    const char *key;           /* of a member; NULL in an array and at the root */
+    const char *setting;       /* the setting that it came from, or NULL */
+    int32_t index;             /* in its array */
+    int32_t line;              /* in the file, from 1 */
+    struct sinew_node *parent; /* NULL at the root */
+    struct sinew_node *child;  /* first member or entry */
+    struct sinew_node *next;   /* in the parent */
+} sinew_node;
+
+typedef struct sinew_tree_block sinew_tree_block;
+
+typedef struct sinew_tree {
+    sinew_allocator allocator;
+    const char *path; /* for messages */
+    sinew_node *root;
+    sinew_tree_block *blocks;
+    sinew_error *error; /* never NULL */
+    locale_t locale;    /* where the decimal sign is a point */
+} sinew_tree;
+
+/* Parses `text` [size]. The path and the error must outlive the tree. False on failure, nothing to free. */
+bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size);
+void sinew_tree_free(sinew_tree *tree);
+
+/* "key.path=value" in place of what the tree says; missing members are made. The text must outlive the tree.
+ * Setting solver.name to another solver drops what the file says about its own, but tolerance and time budget. */
+bool sinew_tree_set(sinew_tree *tree, const char *setting);
+
+/* The member of an object, NULL when it has none of that name (or `object` is NULL). */
+const sinew_node *sinew_node_get(const sinew_node *object, const char *key);
+int32_t sinew_node_count(const sinew_node *node); /* of members or entries */
+/* "a text", "a number", ... for messages. */
+const char *sinew_node_type(const sinew_node *node);
+/* Writes "bodies[0].energies[0].young"; "" for the root. */
+void sinew_node_path(const sinew_node *node, char *text, size_t size);
+
+/* Sets the error to "<file>:<line>: <key path>: <text>", or "--set <setting>: ..." and returns false. */
+bool sinew_tree_fail(const sinew_tree *tree, const sinew_node *node, const char *format, ...) SINEW_PRINTF(3, 4);
+/* Puts the place before an error that another room set; its status stays. Returns false. */
+bool sinew_tree_blame(const sinew_tree *tree, const sinew_node *node);
+
+#endif

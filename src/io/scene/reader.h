@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.h: what the parts of the scene reader share. All of it runs on nodes that have passed the check against
+ * the tables of keys, so that only what depends on meshes, files and the world can still go wrong.
+ * Functions that return bool have set reader->error when they return false.
+ */
+#ifndef SINEW_SRC_IO_SCENE_READER_H
+#define SINEW_SRC_IO_SCENE_READER_H
+
+#include "io/scene/key_tables.h"
+#include "mesh/topology/stencil.h"
+#include "sinew/scene.h"
+#include "sinew/skin.h"
+
+struct sinew_scene {
+    sinew_allocator allocator;
+    sinew_world *world;
+    char *name, *comment, *notes;
+    int32_t frames, steps_per_frame;
+    double fps; /* frames a second of simulated time */
+    bool writes_bodies;
+    sinew_solver_def solver;
+    sinew_real time_step;
+    sinew_scene_view view;
+    char colour[16]; /* behind view.colour */
+};
+
+typedef struct sinew_reader {
+    sinew_allocator allocator;
+    sinew_tree tree;
+    sinew_error *error; /* never NULL */
+    const char *path;   /* of the scene file; what it names is relative to its folder */
+    sinew_scene *scene;
+} sinew_reader;
+
+/* A block of count * size bytes, or NULL with the error set. */
+void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
+bool sinew_reader_note(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
+
+/* ---- Files (number_files.c) ----------------------------------------------------------------- */
+
+/* The path of a file that a node names. */
+bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
+/* rows * columns finite numbers from the text file that a node names; NULL on failure. */
+sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, int32_t rows, int32_t columns);
+
+/* ---- Meshes and motions (mesh.c, motion.c) -------------------------------------- */
+
+/* The rest shape of a body, transformed; NULL on failure. */
+sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
+/* Moves points in place; a NULL node leaves them. */
+bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
+/* "x" or a direction, as a unit vector. */
+bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
+/* A rotation vector, or an axis and an angle; none (NULL) leaves it as it is. */
+bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
+/* The keys are to be released with the reader's allocator. */
+bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
+/* point = pivot + R(rotation) (point - pivot) */
+void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
+
+/* ---- Selections (select.c) ------------------------------------------------------------ */
+
+typedef struct sinew_selected {
+    int32_t count;
+    int32_t *indices; /* [count] ascending; to be released */
+} sinew_selected;
+
+/* How a selection on the surface that rides on a body reaches points of that body. */
+typedef enum sinew_points_kind {
+    SINEW_POINTS_VERTICES = 0, /* vertices of the body: those that carry the selected vertices of the surface */
+    SINEW_POINTS_ELEMENTS,     /* centres of elements: those whose nearest vertex of the surface is selected */
+    SINEW_POINTS_SKIN          /* vertices of the surface itself */
+} sinew_points_kind;
+
+/* Points that are selected from. */
+typedef struct sinew_selectable {
+    const sinew_real *points; /* [3 * count] */
+    int32_t count;
+    const char *noun; /* names them in messages: "vertices", "tets" */
+    sinew_points_kind kind;
+    sinew_body body;
+    /* Elements, whose centres the points are: their vertices [count][width]; NULL: points are vertices. */
+    const int32_t *cells;
+    int32_t width;
+    const sinew_stencil_row *stencil;
+} sinew_selectable;
+
+sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
+sinew_selectable sinew_skin_points(const sinew_skin *skin, sinew_body body);
+
+/* Finds the points that a selection holds; a NULL node holds all. An empty selection is refused at `place`. */
+bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
+                         const sinew_selectable *points, sinew_selected *selected);
+
+/* ---- Surfaces that ride (embedded_surface.c, select_surface.c) -------------------------------------- */
+
+/* The axis and the unit of a file; false where the node says nothing about them. */
+bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
+bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
+/* The part of a selection that is about the surface that rides, {"surface": ...}; NULL for any other selection. */
+const sinew_node *sinew_reader_surface(const sinew_node *select);
+/* The surface of a body, refused at `node` where there is none: NULL. */
+const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
+/* mask [vertex_count of the skin] of a group, a material or a painted value. */
+bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, sinew_skin_set set,
+                            uint8_t *mask);
+bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
+/* Points of the body [points->count] that the selected vertices of the surface stand for. */
+bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
+                                uint8_t *mask);
+/* A painted value [vertex_count of the skin] by the name that a node has; NULL: refused there. */
+const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin);
+/* The file of a body's mesh as a surface, moved as the mesh is, to be destroyed; NULL, refused at `place`: its mesh is
+ * no file, or the file has no faces. */
+sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *place, const sinew_node *body);
+
+/* ---- Parameters that vary (parameter_map.c) ------------------------------------------------------ */
+
+/* from + (to - from) times what paint or an image says, element by element. */
+bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const sinew_node *body,
+                             const sinew_selectable *elements, sinew_real *values);
+
+/* ---- Parts of the world (body.c, energy.c, coupling.c) ---------------------- */
+
+bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
+bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);
+/* A load of a body (load.c). */
+bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body body);
+/* The cells of a stencil that the key "select" of a node names, [*count][width], to be released; NULL: all of them. A
+ * mesh that has none is refused at the node. */
+bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                           int32_t width, sinew_body body, int32_t **elements, int32_t *count);
+bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
+/* Contact of the scene, before its bodies; of a body, which has its energies and its skin; a collider
+ * (contact.c, collider.c). */
+bool sinew_reader_contact(sinew_reader *reader);
+/* Notes how far shown surfaces are from what touches, when all bodies are there. */
+bool sinew_reader_note_cages(sinew_reader *reader);
+bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
+bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);
+/* The keys `camera` and `picture` (camera.c). */
+bool sinew_reader_view(sinew_reader *reader);
+/* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */
+void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
+                             sinew_real *values);
+/* How an energy is damped and how constraint solvers take it: "damping", "hard" and "pbd_stiffness". */
+void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dense_float.c: see dense_float.h. One loop nest each, column by column, without tiles: it is no fast path.
+ */
+#include "linear/factor/dense_float.h"
+
+#include <math.h>
+
+/* y -= f x of the numbers first .. count - 1, in 32 bits. */
+static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
+{
+    for (int32_t r = first; r < count; r++) {
+        const float part = f * (float)x[r];
+        y[r] = (double)((float)y[r] - part);
+    }
+}
+
+static void single_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride,
+                           const double *sign, double *C, double *work)
+{
+    const size_t height = sinew_dense_round((size_t)rows);
+    (void)sign;
+    (void)work;
+    for (int32_t j = 0; j < columns; j++) {
+        double *c = C + (size_t)j * height;
+        for (int32_t r = j; r < rows; r++)
+            c[r] = 0;
+        for (int32_t k = 0; k < depth; k++)
+            subtract(j, rows, -(float)A[(size_t)k * stride + (size_t)j], A + (size_t)k * stride, c);
+    }
+}
+
+static int32_t single_factorise(int32_t rows, int32_t columns, double *panel, const sinew_dense_signs *signs, double *C,
+                                double *work)
+{
+    (void)signs;
+    (void)C;
+    (void)work;
+    for (int32_t j = 0; j < columns; j++) {
+        double *own = panel + (size_t)j * (size_t)rows;
+        for (int32_t k = 0; k < j; k++) {
+            const double *before = panel + (size_t)k * (size_t)rows;
+            subtract(j, rows, (float)before[j], before, own);
+        }
+        if (!(own[j] > 0))
+            return j;
+        const float root = sqrtf((float)own[j]);
+        own[j] = (double)root;
+        for (int32_t r = j + 1; r < rows; r++)
+            own[r] = (double)((float)own[r] / root);
+    }
+    return -1;
+}
+
+const sinew_dense_kernels sinew_dense_single = {.product = single_product, .factorise = single_factorise};

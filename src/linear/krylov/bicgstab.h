@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bicgstab.h: stabilised biconjugate gradients (van der Vorst 1992) for A x = b, A given as a product and of any
+ * definiteness.
+ *
+ * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. Preconditioned from the
+ * right with the inverse 3x3 diagonal blocks, so that the residual it watches is that of A x = b itself. An iteration
+ * costs two products. Where a pivot of its recurrence vanishes it starts anew from the residual; where that does not
+ * help either it stops with the best it has.
+ */
+#ifndef SINEW_SRC_LINEAR_KRYLOV_BICGSTAB_H
+#define SINEW_SRC_LINEAR_KRYLOV_BICGSTAB_H
+
+#include "linear/krylov/block_jacobi.h"
+#include "linear/krylov/pcg.h"
+
+typedef struct sinew_bicgstab {
+    int32_t count, thread_count;
+    sinew_real *r, *shadow, *p, *v, *t, *z; /* [count][4] work space */
+    sinew_block_inverse precondition;
+} sinew_bicgstab;
+
+typedef struct sinew_bicgstab_result {
+    int32_t iterations;
+    double residual; /* |b - A x| / |b| */
+} sinew_bicgstab_result;
+
+sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *solver, int32_t count,
+                                   int32_t thread_count, sinew_error *error);
+void sinew_bicgstab_destroy(const sinew_allocator *allocator, sinew_bicgstab *solver);
+/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. The preconditioner must
+ * have been set. */
+sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *solver, sinew_multiply *multiply, void *context,
+                                           const sinew_real *b, sinew_real *x, double tolerance, int32_t iterations);
+
+#endif

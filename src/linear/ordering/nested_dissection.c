@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nested_dissection.c: the tree of cuts. See nested_dissection.h. Each set is coarsened (graph_coarsening.h), the coarsest graph is cut in
+ * several ways, and the best cut is refined from level to level (separator.h).
+ */
+#include "linear/ordering/nested_dissection.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linear/ordering/graph_coarsening.h"
+
+#define LEAF_ROWS    200 /* sets that are not cut: minimum degree orders them as well */
+#define COARSEST     120 /* vertices of the graph that is cut */
+#define GRAPH_STARTS 4   /* breadth-first orders that are tried */
+/* The price of a row in a separator, less one for each neighbour: of two separators as large, the one that takes away
+ * more edges leaves less to be cut further down. */
+#define PRICE     32
+#define HOPELESS  1.6 /* cuts that cost so many times the best one's are not refined */
+#define DEPTH_MAX 64
+#define KEYS      1048576 /* steps from end to end along a direction */
+
+typedef struct dissection {
+    const sinew_graph *graph;
+    const sinew_real *points;
+    int32_t *set;      /* the result */
+    int32_t set_count; /* sets closed so far */
+    int32_t *rows;     /* [count] the rows; each set at work is a run of it */
+    int32_t *local;    /* [count] number of a row within the set at work, -1: not in it */
+    int32_t *scratch;  /* [count] */
+    int32_t *key;      /* [count] places of vertices along a direction */
+    double scale[3];   /* 1/m: of the axes, so that edges are about as long along each */
+    uint8_t *best;     /* [count] sides of the best cut so far */
+    sinew_levels levels;
+    sinew_separator separator;
+} dissection;
+
+/* ---- The set at work ------------------------------------------------------------------------- */
+
+/* The graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
+static void make_finest(dissection *d, int32_t first, int32_t last)
+{
+    const sinew_graph *g = d->graph;
+    size_t at = 0;
+    sinew_levels_begin(&d->levels);
+    sinew_weighted *fine = &d->levels.graphs[0];
+    for (int32_t k = first; k < last; k++)
+        d->local[d->rows[k]] = k - first;
+    for (int32_t k = first; k < last; k++) {
+        const int32_t row = d->rows[k], own = k - first;
+        fine->first[own] = at;
+        fine->weight[own] = 1;
+        for (size_t c = 0; c < 3; c++)
+            fine->point[3 * (size_t)own + c] = d->points ? (double)d->points[4 * (size_t)row + c] : 0;
+        for (size_t e = g->first[row]; e < g->first[row + 1]; e++)
+            if (d->local[g->other[e]] >= 0) {
+                fine->edge[at] = 1;
+                fine->other[at++] = d->local[g->other[e]];
+            }
+    }
+    fine->count = fine->total = last - first;
+    fine->first[fine->count] = at;
+    for (int32_t k = first; k < last; k++) {
+        const size_t degree = fine->first[k - first + 1] - fine->first[k - first];
+        fine->price[k - first] = PRICE - (int32_t)(degree < PRICE / 2 ? degree : PRICE / 2);
+        d->local[d->rows[k]] = -1;
+    }
+}
+
+/* ---- Cuts of the coarsest graph -------------------------------------------------------------- */
+
+static void keep_better(dissection *d, sinew_weighted *g, double *least)
+{
+    sinew_separator_between(&d->separator, g);
+    if (!(sinew_separator_measure(&d->separator, g) < HOPELESS * *least))
+        return;
+    sinew_separator_refine(&d->separator, g);
+    const double cost = sinew_separator_cost(&d->separator);
+    if (cost < *least) {
+        *least = cost;
+        memcpy(d->best, g->side, (size_t)g->count);
+    }
+}
+
+/* Side 0 gets the vertices in the order of d->scratch until it has half of the weight. */
+static void split_in_order(const dissection *d, sinew_weighted *g)
+{
+    int32_t weight = 0;
+    for (int32_t k = 0; k < g->count; k++) {
+        const int32_t i = d->scratch[k];
+        g->side[i] = 2 * (int64_t)weight >= g->total;
+        weight += g->weight[i];
+    }
+}
+
+/* Vertices in breadth-first order from `start`, piece after piece. Returns the last one of the first piece. */
+static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *order)
+{
+    int32_t tail = 0, end = -1, next = 0;
+    memset(g->side, 0, (size_t)g->count); /* 1: seen */
+    for (int32_t head = 0; head < g->count; head++) {
+        if (head == tail) {
+            while (head > 0 && g->side[next])
+                next++;
+            const int32_t from = head == 0 ? start : next;
+            g->side[from] = 1;
+            order[tail++] = from;
+        }
+        for (size_t e = g->first[order[head]]; e < g->first[order[head] + 1]; e++)
+            if (!g->side[g->other[e]]) {
+                g->side[g->other[e]] = 1;
+                order[tail++] = g->other[e];
+            }
+        if (head + 1 == tail && end < 0)
+            end = order[head];
+    }
+    return end;
+}
+
+/* From far ends, each found from the one before. */
+static void try_graph(dissection *d, sinew_weighted *g, double *least)
+{
+    int32_t start = breadth_first(g, 0, d->scratch);
+    for (int k = 0; k < GRAPH_STARTS; k++) {
+        const int32_t next = breadth_first(g, start, d->scratch);
+        split_in_order(d, g);
+        keep_better(d, g, least);
+        start = k % 2 ? d->scratch[(size_t)g->count / 2] : next;
+    }
+}
+
+/* Places along a direction as whole numbers: those of one layer of a regular mesh are equal, whatever their round-off.
+ */
+static void make_keys(dissection *d, const sinew_weighted *g, const int direction[3])
+{
+    double low = HUGE_VAL, high = -HUGE_VAL, n[3];
+    for (size_t c = 0; c < 3; c++)
+        n[c] = direction[c] * d->scale[c];
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < g->count; i++) {
+            const double *x = g->point + 3 * (size_t)i, at = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
+            if (pass == 1)
+                d->key[i] = high > low && isfinite(high - low) ? (int32_t)((at - low) / (high - low) * KEYS + 0.5) : 0;
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+}
+
+/* The k-th smallest of values [count], which are sorted about it (Hoare's find). */
+static int32_t select_kth(int32_t *values, int32_t count, int32_t k)
+{
+    int32_t first = 0, last = count - 1;
+    while (first < last) {
+        const int32_t pivot = values[first + (last - first) / 2];
+        int32_t i = first, j = last;
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i <= j) {
+                const int32_t swap = values[i];
+                values[i++] = values[j];
+                values[j--] = swap;
+            }
+        }
+        if (k <= j)
+            last = j;
+        else if (k >= i)
+            first = i;
+        else
+            break;
+    }
+    return values[k];
+}
+
+/* Two sides by the keys, below or above the layer of the middle vertex, whichever is nearer to halves. */
+static void split_by_key(dissection *d, sinew_weighted *g)
+{
+    memcpy(d->scratch, d->key, (size_t)g->count * sizeof *d->scratch);
+    const int32_t middle = select_kth(d->scratch, g->count, g->count / 2);
+    int64_t below = 0, above = 0;
+    for (int32_t i = 0; i < g->count; i++) {
+        below += d->key[i] < middle ? g->weight[i] : 0;
+        above += d->key[i] > middle ? g->weight[i] : 0;
+    }
+    for (int32_t i = 0; i < g->count; i++)
+        g->side[i] = below > above ? d->key[i] >= middle : d->key[i] > middle;
+}
+
+/* Across the axes, the diagonals of the body and those of the faces. */
+static const int directions[][3] = {{1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 1},  {1, 1, -1}, {1, -1, 1}, {-1, 1, 1},
+                                    {1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1}, {0, 1, 1},  {0, 1, -1}};
+enum {
+    DIRECTIONS = sizeof directions / sizeof directions[0],
+    MAIN_DIRECTIONS = 7
+};
+
+static void try_directions(dissection *d, sinew_weighted *g, double *least)
+{
+    for (int k = 0; k < DIRECTIONS; k++) {
+        make_keys(d, g, directions[k]);
+        split_by_key(d, g);
+        keep_better(d, g, least);
+    }
+}
+
+/* The best of the main directions straight across the finest graph: regular meshes have layers that coarser graphs do
+ * not show. Sides are left in the graph; returns the cost. */
+static double cut_straight(dissection *d, sinew_weighted *g)
+{
+    double least = HUGE_VAL;
+    int best = -1;
+    for (int k = 0; k < MAIN_DIRECTIONS; k++) {
+        make_keys(d, g, directions[k]);
+        split_by_key(d, g);
+        sinew_separator_between(&d->separator, g);
+        const double cost = sinew_separator_measure(&d->separator, g);
+        if (cost < least) {
+            least = cost;
+            best = k;
+        }
+    }
+    if (best < 0)
+        return HUGE_VAL;
+    make_keys(d, g, directions[best]);
+    split_by_key(d, g);
+    sinew_separator_between(&d->separator, g);
+    sinew_separator_refine(&d->separator, g);
+    return sinew_separator_cost(&d->separator);
+}
+
+/* ---- Tree ------------------------------------------------------------------------------------ */
+
+/* Sides of the best cut in the finest graph; false where every cut leaves one side empty. */
+static bool find_cut(dissection *d)
+{
+    sinew_levels *l = &d->levels;
+    double least = HUGE_VAL;
+    sinew_levels_coarsen(l, COARSEST);
+    sinew_weighted *g = &l->graphs[l->count - 1];
+    if (d->points)
+        try_directions(d, g, &least);
+    try_graph(d, g, &least);
+    if (least == HUGE_VAL)
+        return false;
+    memcpy(g->side, d->best, (size_t)g->count);
+    while (g-- > l->graphs) {
+        for (int32_t i = 0; i < g->count; i++)
+            g->side[i] = g[1].side[g->coarse[i]];
+        sinew_separator_refine(&d->separator, g);
+    }
+    g = l->graphs;
+    if (!d->points || l->count == 1)
+        return true;
+    memcpy(d->best, g->side, (size_t)g->count);
+    least = sinew_separator_cost(&d->separator);
+    if (!(cut_straight(d, g) < least))
+        memcpy(g->side, d->best, (size_t)g->count);
+    return true;
+}
+
+/* Sorts a run of rows by their sides: both halves, then the separator. end gets where each half ends. */
+static void sort_by_side(dissection *d, int32_t first, int32_t last, int32_t end[2])
+{
+    const uint8_t *sides = d->levels.graphs[0].side;
+    int32_t at = first;
+    for (int side = 0; side < 3; side++) {
+        for (int32_t k = first; k < last; k++)
+            if (sides[k - first] == side)
+                d->scratch[at++] = d->rows[k];
+        if (side < 2)
+            end[side] = at;
+    }
+    memcpy(d->rows + first, d->scratch + first, (size_t)(last - first) * sizeof *d->rows);
+}
+
+static void close_set(dissection *d, int32_t first, int32_t last)
+{
+    for (int32_t k = first; k < last; k++)
+        d->set[d->rows[k]] = d->set_count;
+    d->set_count += last > first;
+}
+
+static void dissect(dissection *d, int32_t first, int32_t last, int depth)
+{
+    bool cut = last - first > LEAF_ROWS && depth < DEPTH_MAX;
+    if (cut) {
+        make_finest(d, first, last);
+        cut = find_cut(d);
+    }
+    if (!cut) {
+        close_set(d, first, last);
+        return;
+    }
+    int32_t end[2];
+    sort_by_side(d, first, last, end);
+    dissect(d, first, end[0], depth + 1);
+    dissect(d, end[0], end[1], depth + 1);
+    close_set(d, end[1], last);
+}
+
+static void measure_edges(dissection *d)
+{
+    const sinew_graph *g = d->graph;
+    double length[3] = {0};
+    for (int32_t i = 0; i < g->count; i++)
+        for (size_t e = g->first[i]; e < g->first[i + 1]; e++)
+            for (size_t c = 0; c < 3; c++)
+                length[c] +=
+                    fabs((double)d->points[4 * (size_t)i + c] - (double)d->points[4 * (size_t)g->other[e] + c]);
+    for (size_t c = 0; c < 3; c++)
+        d->scale[c] = length[c] > 0 && isfinite(length[c]) ? 1 / length[c] : 0;
+}
+
+sinew_status sinew_dissect(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
+                           int32_t *set)
+{
+    const size_t n = (size_t)graph->count;
+    dissection d = {.graph = graph, .points = points, .set = set};
+    d.rows = sinew_allocate(allocator, n, sizeof *d.rows);
+    d.local = sinew_allocate(allocator, n, sizeof *d.local);
+    d.scratch = sinew_allocate(allocator, n, sizeof *d.scratch);
+    d.key = sinew_allocate(allocator, n, sizeof *d.key);
+    d.best = sinew_allocate(allocator, n, 1);
+    const bool good = d.rows && d.local && d.scratch && d.key && d.best &&
+                      sinew_levels_create(allocator, &d.levels, n, graph->first[n]) &&
+                      sinew_separator_create(allocator, &d.separator, n);
+    for (int32_t i = 0; good && i < graph->count; i++) {
+        d.rows[i] = i;
+        d.local[i] = -1;
+    }
+    if (good && points)
+        measure_edges(&d);
+    if (good)
+        dissect(&d, 0, graph->count, 0);
+    sinew_levels_destroy(allocator, &d.levels);
+    sinew_separator_destroy(allocator, &d.separator);
+    void *arrays[] = {d.rows, d.local, d.scratch, d.key, d.best};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
+    return good ? SINEW_OK : SINEW_ERROR_MEMORY;
+}

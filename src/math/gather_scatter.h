@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gather_scatter.h: from particles to the slots of chunks and back, W-wide where the processor is (lanes.h). The layout is that
+ * of energy/batch.h: a chunk copies its particles' points next to each other, and each particle has a list of slots,
+ * whose sum in their order is its result.
+ *
+ * A particle's own term goes along, so that memory is passed over once. Points are [..][4] reals, aligned to
+ * 16 bytes.
+ */
+#ifndef SINEW_SRC_MATH_GATHER_SCATTER_H
+#define SINEW_SRC_MATH_GATHER_SCATTER_H
+
+#include "sinew/types.h"
+
+/* One pass over particles. Pinned ones get a zero and add nothing. */
+typedef struct sinew_slot_pass {
+    const int32_t (*slots)[2]; /* [particle_count] the first two, where there are fewer that of a zero */
+    const int32_t *first_more; /* [particle_count + 1] into more */
+    const int32_t (*more)[2];  /* the particle and one of its other slots, ascending */
+    const sinew_real *values;  /* [slot][4] */
+    const uint8_t *pinned;     /* [particle_count] */
+    const sinew_real *mass;    /* [particle_count] */
+    const sinew_real *q;
+    const sinew_real *other; /* inertia: NULL, or what q is measured from; load: forces */
+    double scale;            /* of inertia */
+    sinew_real *out;         /* NULL: the number alone */
+} sinew_slot_pass;
+
+typedef struct sinew_slot_kernels {
+    /* local[i] = x[particle[i]]; g[i] = 0 unless g is NULL */
+    void (*copy)(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g);
+    /* Particles first .. last-1: out = the sum of the slots ... */
+    void (*sum)(const sinew_slot_pass *pass, int32_t first, int32_t last);
+    /* ... + scale m (q - other); returns the sum of m |q - other|^2 */
+    double (*inertia)(const sinew_slot_pass *pass, int32_t first, int32_t last);
+    /* ... - other; returns the sum of q . other */
+    double (*load)(const sinew_slot_pass *pass, int32_t first, int32_t last);
+} sinew_slot_kernels;
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simplify.c: see simplify.h.
+ */
+#include "mesh/edit/simplify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/topology/facets.h"
+#include "mesh/topology.h"
+
+#define TURN    0.77   /* |sum of the two unit vectors along the border| of a corner: it turns by 45 degrees or more */
+#define SLIVER  1e-3   /* area over the square of the longest side, of triangles that are left out */
+#define OUTSIDE (-0.5) /* least barycentric weight: vertices farther out are not bound */
+
+/* Ranks of vertices, in the order in which they are taken. */
+enum {
+    UNUSED,
+    INNER,
+    BORDER,
+    CORNER
+};
+
+typedef struct work {
+    const sinew_simplify_input *input;
+    sinew_adjacency adjacency;
+    uint8_t *rank;      /* [vertex_count] */
+    double (*along)[3]; /* [vertex_count] sum of unit vectors along the border */
+    int32_t *borders;   /* [vertex_count] edges of the border at each */
+    int32_t *first;     /* [coarse vertices + 1] into around */
+    int32_t *around;    /* coarse triangles at each coarse vertex */
+} work;
+
+static const sinew_real *place_of(const work *w, int32_t vertex)
+{
+    return w->input->positions + 4 * (size_t)vertex;
+}
+
+static double distance(const work *w, int32_t i, int32_t j)
+{
+    double sum = 0;
+    for (size_t c = 0; c < 3; c++) {
+        const double d = (double)place_of(w, i)[c] - (double)place_of(w, j)[c];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* ---- Who stays ----------------------------------------------------------------------------------- */
+
+static void note_border(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    work *w = context;
+    (void)uses;
+    if (use_count == 2)
+        return;
+    const double length = fmax(distance(w, vertices[0], vertices[1]), 1e-300);
+    for (int k = 0; k < 2; k++) {
+        const int32_t own = vertices[k], other = vertices[1 - k];
+        w->borders[own]++;
+        for (size_t c = 0; c < 3; c++)
+            w->along[own][c] += ((double)place_of(w, other)[c] - (double)place_of(w, own)[c]) / length;
+    }
+}
+
+static uint8_t rank_of(const work *w, int32_t i)
+{
+    const double *a = w->along[i];
+    if (w->adjacency.first[i + 1] == w->adjacency.first[i])
+        return UNUSED;
+    if (w->input->held[i])
+        return CORNER;
+    if (w->borders[i] == 0)
+        return INNER;
+    return w->borders[i] != 2 || sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) > TURN ? CORNER : BORDER;
+}
+
+static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
+{
+    for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++)
+        if (owner[w->adjacency.neighbours[k]] >= 0)
+            return true;
+    return false;
+}
+
+/* owner[i] = i for those that stay, else -1. */
+static void choose(const work *w, int32_t *owner)
+{
+    const int32_t n = w->input->vertex_count;
+    memset(owner, 0xff, (size_t)n * sizeof *owner);
+    for (int rank = CORNER; rank > UNUSED; rank--)
+        for (int32_t i = 0; i < n; i++)
+            if (w->rank[i] == rank && !has_taken_neighbour(w, owner, i))
+                owner[i] = i;
+}
+
+/* The nearest neighbour that stays, on the border if i lies there and one does. */
+static int32_t nearest(const work *w, const int32_t *owner, int32_t i)
+{
+    int32_t best = -1;
+    for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++) {
+        const int32_t j = w->adjacency.neighbours[k];
+        if (owner[j] != j)
+            continue;
+        const bool on = w->rank[i] >= BORDER && w->rank[j] >= BORDER;
+        const bool best_on = best >= 0 && w->rank[i] >= BORDER && w->rank[best] >= BORDER;
+        if (best < 0 || (on && !best_on) || (on == best_on && distance(w, i, j) < distance(w, i, best)))
+            best = j;
+    }
+    return best;
+}
+
+/* Numbers those that stay, and lets the others join them. */
+static void assign(const work *w, sinew_simplified *s)
+{
+    const int32_t n = w->input->vertex_count;
+    choose(w, s->owner);
+    s->vertex_count = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (s->owner[i] == i)
+            s->origin[s->vertex_count++] = i;
+    /* Joined ones are marked below -1, so that they are not taken for ones that stay. */
+    for (int32_t i = 0; i < n; i++)
+        if (s->owner[i] == -1 && w->rank[i] != UNUSED)
+            s->owner[i] = -2 - nearest(w, s->owner, i);
+    for (int32_t i = 0; i < n; i++)
+        if (s->owner[i] < -1)
+            s->owner[i] = -2 - s->owner[i];
+    for (int32_t i = 0, k = 0; i < n; i++)
+        if (k < s->vertex_count && s->origin[k] == i)
+            w->borders[i] = k++;
+    for (int32_t i = 0; i < n; i++)
+        s->owner[i] = s->owner[i] >= 0 ? w->borders[s->owner[i]] : -1;
+}
+
+/* ---- Triangles ------------------------------------------------------------------------------------ */
+
+static void sort_three(int32_t v[3])
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < 2; k++)
+            if (v[k] > v[k + 1]) {
+                const int32_t swapped = v[k];
+                v[k] = v[k + 1];
+                v[k + 1] = swapped;
+            }
+}
+
+/* By their vertices, whatever the order, then by number. */
+typedef struct candidate {
+    int32_t sorted[3], number;
+} candidate;
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    for (int k = 0; k < 3; k++)
+        if (x->sorted[k] != y->sorted[k])
+            return x->sorted[k] < y->sorted[k] ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void edges_of(const work *w, const int32_t corner[3], double a[3], double b[3])
+{
+    for (size_t c = 0; c < 3; c++) {
+        a[c] = (double)place_of(w, corner[1])[c] - (double)place_of(w, corner[0])[c];
+        b[c] = (double)place_of(w, corner[2])[c] - (double)place_of(w, corner[0])[c];
+    }
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[3])
+{
+    const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
+    double a[3], b[3];
+    edges_of(w, corner, a, b);
+    const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), longest = fmax(fmax(aa, bb), aa + bb - 2 * ab);
+    return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
+}
+
+static bool make_triangles(const sinew_allocator *allocator, const work *w, sinew_simplified *s)
+{
+    const int32_t *fine = w->input->triangles;
+    candidate *list = sinew_allocate(allocator, (size_t)w->input->triangle_count, sizeof *list);
+    int32_t count = 0;
+    for (int32_t t = 0; list && t < w->input->triangle_count; t++) {
+        candidate *c = &list[count];
+        for (int k = 0; k < 3; k++)
+            c->sorted[k] = s->owner[fine[3 * (size_t)t + (size_t)k]];
+        c->number = t;
+        sort_three(c->sorted);
+        count += c->sorted[0] >= 0 && c->sorted[0] != c->sorted[1] && c->sorted[1] != c->sorted[2];
+    }
+    if (list)
+        qsort(list, (size_t)count, sizeof *list, compare_candidates);
+    for (int32_t k = 0; list && k < count; k++) {
+        int32_t *out = s->triangles + 3 * (size_t)s->triangle_count;
+        if (k > 0 && memcmp(list[k].sorted, list[k - 1].sorted, sizeof list[k].sorted) == 0)
+            continue;
+        for (size_t i = 0; i < 3; i++)
+            out[i] = s->owner[fine[3 * (size_t)list[k].number + i]];
+        s->triangle_count += !is_sliver(w, s, out);
+    }
+    sinew_release(allocator, list);
+    return list != NULL;
+}
+
+/* ---- Where the others lie -------------------------------------------------------------------------- */
+
+static void list_around(work *w, const sinew_simplified *s)
+{
+    memset(w->first, 0, ((size_t)s->vertex_count + 1) * sizeof *w->first);
+    for (int32_t k = 0; k < 3 * s->triangle_count; k++)
+        w->first[s->triangles[k] + 1]++;
+    for (int32_t v = 0; v < s->vertex_count; v++)
+        w->first[v + 1] += w->first[v];
+    for (int32_t k = 3 * s->triangle_count - 1; k >= 0; k--)
+        w->around[--w->first[s->triangles[k] + 1]] = k / 3;
+    /* Starts have moved to the places of their successors. */
+    memmove(w->first, w->first + 1, (size_t)s->vertex_count * sizeof *w->first);
+    w->first[s->vertex_count] = 3 * s->triangle_count;
+}
+
+/* Barycentric coordinates of the point of the triangle's plane that is nearest to vertex i. */
+static void barycentric(const work *w, const sinew_simplified *s, int32_t triangle, int32_t i, double out[3])
+{
+    const int32_t *t = s->triangles + 3 * (size_t)triangle;
+    const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
+    double a[3], b[3], p[3];
+    edges_of(w, corner, a, b);
+    for (size_t c = 0; c < 3; c++)
+        p[c] = (double)place_of(w, i)[c] - (double)place_of(w, corner[0])[c];
+    const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), pa = dot(p, a), pb = dot(p, b);
+    const double determinant = aa * bb - ab * ab;
+    out[1] = (pa * bb - pb * ab) / determinant;
+    out[2] = (pb * aa - pa * ab) / determinant;
+    out[0] = 1 - out[1] - out[2];
+}
+
+/* The triangle at the owner in which the vertex lies, or that it is least far outside of. */
+static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
+{
+    const int32_t owner = s->owner[i];
+    double best = OUTSIDE;
+    s->corner[i][0] = -1;
+    if (owner >= 0 && s->origin[owner] == i) {
+        for (int k = 0; k < 3; k++) {
+            s->corner[i][k] = owner;
+            s->weight[i][k] = k == 0 ? 1 : 0;
+        }
+        return;
+    }
+    for (int32_t k = owner >= 0 ? w->first[owner] : 0; owner >= 0 && k < w->first[owner + 1]; k++) {
+        double weights[3];
+        barycentric(w, s, w->around[k], i, weights);
+        const double least = fmin(weights[0], fmin(weights[1], weights[2]));
+        if (!(least > best + 1e-9))
+            continue;
+        best = least;
+        for (int c = 0; c < 3; c++) {
+            s->corner[i][c] = s->triangles[3 * w->around[k] + c];
+            s->weight[i][c] = (sinew_real)weights[c];
+        }
+    }
+}
+
+/* ---- Together -------------------------------------------------------------------------------------- */
+
+static bool make_room(const sinew_allocator *allocator, work *w, sinew_simplified *s)
+{
+    const size_t n = (size_t)w->input->vertex_count, m = (size_t)w->input->triangle_count;
+    w->rank = sinew_allocate(allocator, n, sizeof *w->rank);
+    w->along = sinew_allocate_zero(allocator, n, sizeof *w->along);
+    w->borders = sinew_allocate_zero(allocator, n, sizeof *w->borders);
+    w->first = sinew_allocate(allocator, n + 1, sizeof *w->first);
+    w->around = sinew_allocate(allocator, 3 * m, sizeof *w->around);
+    s->origin = sinew_allocate(allocator, n, sizeof *s->origin);
+    s->owner = sinew_allocate(allocator, n, sizeof *s->owner);
+    s->corner = sinew_allocate(allocator, n, sizeof *s->corner);
+    s->weight = sinew_allocate_zero(allocator, n, sizeof *s->weight);
+    s->triangles = sinew_allocate(allocator, 3 * m, sizeof *s->triangles);
+    return w->rank && w->along && w->borders && w->first && w->around && s->origin && s->owner && s->corner &&
+           s->weight && s->triangles;
+}
+
+static void release_work(const sinew_allocator *allocator, work *w)
+{
+    void *arrays[] = {w->rank, w->along, w->borders, w->first, w->around};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
+    sinew_adjacency_free(&w->adjacency, allocator);
+}
+
+sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simplify_input *input, sinew_simplified *s,
+                            sinew_error *error)
+{
+    const sinew_elements elements = {input->triangles, input->triangle_count, 3};
+    work w = {.input = input};
+    *s = (sinew_simplified){0};
+    sinew_status status = sinew_adjacency_build(&w.adjacency, allocator, input->vertex_count, &elements, 1, error);
+    if (status != SINEW_OK)
+        return status;
+    if (!make_room(allocator, &w, s))
+        status = sinew_fail_memory(error, "a coarser mesh");
+    if (status == SINEW_OK)
+        status = sinew_visit_facets(allocator, input->vertex_count, &elements, note_border, &w, error);
+    for (int32_t i = 0; status == SINEW_OK && i < input->vertex_count; i++)
+        w.rank[i] = rank_of(&w, i);
+    if (status == SINEW_OK) {
+        assign(&w, s);
+        if (!make_triangles(allocator, &w, s))
+            status = sinew_fail_memory(error, "a coarser mesh");
+    }
+    if (status == SINEW_OK) {
+        list_around(&w, s);
+        for (int32_t i = 0; i < input->vertex_count; i++)
+            bind_vertex(&w, s, i);
+    }
+    release_work(allocator, &w);
+    if (status != SINEW_OK)
+        sinew_simplified_release(allocator, s);
+    return status;
+}
+
+void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *s)
+{
+    void *arrays[] = {s->origin, s->owner, s->corner, s->weight, s->triangles};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
+    *s = (sinew_simplified){0};
+}

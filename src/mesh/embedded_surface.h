@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * skin.h: what is inside a sinew_skin, for the code that makes one.
+ *
+ * A maker fills a zeroed struct whose allocator is set; from then on the skin is not changed. Arrays that a file has
+ * nothing for are NULL.
+ */
+#ifndef SINEW_SRC_MESH_EMBEDDED_SURFACE_H
+#define SINEW_SRC_MESH_EMBEDDED_SURFACE_H
+
+#include "base/base.h"
+#include "sinew/skin.h"
+
+enum {
+    SINEW_NAMES_MAX = 1 << 16 /* different names of one kind; a file with more is refused */
+};
+
+/* Different names in the order of their first use, found by a hash. */
+typedef struct sinew_name_list {
+    int32_t count, capacity;
+    size_t used, room;  /* bytes of text */
+    char *text;         /* [room] names one after the other, each with its 0 */
+    int32_t *starts;    /* [capacity] where each begins in the text */
+    int32_t *table;     /* [table_size] name + 1, 0: free */
+    int32_t table_size; /* a power of two, at least twice the count */
+} sinew_name_list;
+
+/* The number of a name, which is added when it is new; -1: out of memory or too many. */
+int32_t sinew_names_add(const sinew_allocator *allocator, sinew_name_list *list, const char *name, size_t length);
+const char *sinew_names_get(const sinew_name_list *list, int32_t index);
+bool sinew_names_copy(const sinew_allocator *allocator, const sinew_name_list *from, sinew_name_list *to);
+void sinew_names_release(const sinew_allocator *allocator, sinew_name_list *list);
+
+struct sinew_skin {
+    sinew_allocator allocator;
+    sinew_mesh *mesh; /* all vertices; the faces cut into triangles */
+    int32_t face_count, uv_count;
+    int32_t *starts;           /* [face_count + 1] */
+    int32_t *corners;          /* [starts[face_count]] */
+    int32_t *corner_uvs;       /* [starts[face_count]] or NULL */
+    float *uvs;                /* [2 * uv_count] or NULL */
+    int32_t *triangle_faces;   /* [triangle_count] the face of each */
+    int32_t *triangle_corners; /* [3 * triangle_count] entries of `corners` */
+    sinew_name_list names[SINEW_SKIN_SET_COUNT];
+    int32_t *face_names[SINEW_SKIN_SET_COUNT]; /* [face_count] or NULL */
+    sinew_name_list attributes;
+    float *values; /* [attributes.count][vertex_count] */
+    char *library; /* name of the file with the materials, or NULL */
+};
+
+/* Makes weights of a place outside its cell those of one inside: none is negative, and their sum stays 1. */
+void sinew_weights_clamp(sinew_real weights[4]);
+
+/* A copy in memory of that allocator; NULL, with the error set, without memory. */
+sinew_skin *sinew_skin_copy(const sinew_skin *skin, const sinew_allocator *allocator, sinew_error *error);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inertia_frame.c: volume, centre and second moments of what a mesh encloses, and the four points that stand for it.
+ *
+ * A tet of volume V with corners x_a has, about any origin, the second moment
+ *
+ *     S = integral x x^T = V/20 (sum_a x_a x_a^T + s s^T),   s = sum_a x_a
+ *
+ * A closed surface is a sum of tets with signs, one over each triangle with its tip in the middle of the bounds.
+ *
+ * Four equal masses m/4 at c + L t_a, with t_a the corners (1 1 1), (1 -1 -1), (-1 1 -1), (-1 -1 1) of a cube, have the
+ * mass m, the centre c, as sum t_a = 0, and the second moment m L L^T, as sum t_a t_a^T = 4. With L L^T = S/V, L the
+ * Cholesky factor, these are those of the body: whatever holds the four points together moves as it would (any body has
+ * the same motion as such points: Routh, Elementary Rigid Dynamics, 1905).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mesh/mesh.h"
+
+/* S and the first moment of one tet, times `factor`, added. */
+static void add_tet(double x[4][3], double volume, sinew_inertia *sum)
+{
+    double s[3];
+    for (int i = 0; i < 3; i++)
+        s[i] = x[0][i] + x[1][i] + x[2][i] + x[3][i];
+    sum->volume += volume;
+    for (int i = 0; i < 3; i++) {
+        sum->centre[i] += volume * s[i] / 4;
+        for (int j = 0; j < 3; j++) {
+            double corners = s[i] * s[j];
+            for (int a = 0; a < 4; a++)
+                corners += x[a][i] * x[a][j];
+            sum->second[3 * i + j] += volume / 20 * corners;
+        }
+    }
+}
+
+static double signed_volume(double x[4][3])
+{
+    double e[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            e[a][i] = x[a + 1][i] - x[0][i];
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) + e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
+}
+
+/* Corners of a cell of n vertices beside `origin`; where n is 3 the first corner is the origin itself. */
+static void gather(const sinew_mesh *mesh, const int32_t *cell, int n, const double origin[3], double x[4][3])
+{
+    memset(x[0], 0, 3 * sizeof x[0][0]);
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < 3; i++)
+            x[a + 4 - n][i] = (double)mesh->positions[3 * (size_t)cell[a] + (size_t)i] - origin[i];
+}
+
+/* Moments about the origin become those about the centre, and the centre a place. */
+static void finish(const double origin[3], sinew_inertia *inertia)
+{
+    for (int i = 0; i < 3; i++)
+        inertia->centre[i] /= inertia->volume;
+    for (int i = 0; i < 9; i++)
+        inertia->second[i] -= inertia->volume * inertia->centre[i / 3] * inertia->centre[i % 3];
+    for (int i = 0; i < 3; i++)
+        inertia->centre[i] += origin[i];
+}
+
+sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(mesh && inertia))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "a mesh, or where its inertia is to go, is NULL");
+    sinew_mesh_report report;
+    if (sinew_mesh_check(mesh, &report, NULL, 0, error) < 0)
+        return SINEW_ERROR_MEMORY;
+    if (mesh->tet_count == 0 && !report.closed_surface)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the mesh encloses nothing: it has no tets, and its surface has %d open edges; close it, or "
+                          "fill it (sinew mesh fill)",
+                          report.boundary_edge_count);
+    double origin[3], x[4][3];
+    for (int i = 0; i < 3; i++)
+        origin[i] = 0.5 * (report.bounds[i] + report.bounds[3 + i]);
+    *inertia = (sinew_inertia){0};
+    for (int32_t t = 0; t < mesh->tet_count; t++) {
+        gather(mesh, mesh->tets + 4 * (size_t)t, 4, origin, x);
+        add_tet(x, fabs(signed_volume(x)) * (mesh->fractions ? (double)mesh->fractions[t] : 1), inertia);
+    }
+    for (int32_t t = 0; mesh->tet_count == 0 && t < mesh->triangle_count; t++) {
+        gather(mesh, mesh->triangles + 3 * (size_t)t, 3, origin, x);
+        add_tet(x, signed_volume(x), inertia);
+    }
+    if (!(inertia->volume > 0))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the mesh encloses %g m3; a surface that is inside out is turned by sinew mesh fix",
+                          inertia->volume);
+    finish(origin, inertia);
+    return SINEW_OK;
+}
+
+/* L L^T = A, L lower; false: A is not definite. */
+static bool factorise(const double A[9], double L[9])
+{
+    memset(L, 0, 9 * sizeof *L);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = A[3 * i + j];
+            for (int k = 0; k < j; k++)
+                sum -= L[3 * i + k] * L[3 * j + k];
+            if (i == j && !(sum > 1e-12 * A[4 * i]))
+                return false;
+            L[3 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j];
+        }
+    return true;
+}
+
+sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
+{
+    static const int corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+    static const int32_t tet[4] = {0, 2, 1, 3}; /* oriented */
+    sinew_inertia inertia;
+    double L[9];
+    if (sinew_mesh_inertia(mesh, &inertia, error) != SINEW_OK)
+        return NULL;
+    for (int i = 0; i < 9; i++)
+        inertia.second[i] /= inertia.volume;
+    if (!factorise(inertia.second, L)) {
+        sinew_fail(error, SINEW_ERROR_DATA, "the mesh is flat: four points cannot have its inertia");
+        return NULL;
+    }
+    sinew_real positions[12];
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 3; i++)
+            positions[3 * a + i] = (sinew_real)(inertia.centre[i] + L[3 * i] * corner[a][0] +
+                                                L[3 * i + 1] * corner[a][1] + L[3 * i + 2] * corner[a][2]);
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.allocator = mesh->allocator;
+    def.vertex_count = 4;
+    def.positions = positions;
+    def.tet_count = 1;
+    def.tets = tet;
+    return sinew_mesh_create(&def, error);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sort_pairs.h: one sort for the whole room. qsort is not used: the C library's may call malloc behind the allocator.
+ */
+#ifndef SINEW_SRC_MESH_SORT_PAIRS_H
+#define SINEW_SRC_MESH_SORT_PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A key in two halves: major is compared first, then minor. Makers put an index in minor, so that no two are equal. */
+typedef struct sinew_pair {
+    uint64_t major;
+    uint64_t minor;
+} sinew_pair;
+
+/* Ascending, O(n log n) always. scratch [count] is overwritten. */
+void sinew_sort_pairs(sinew_pair *pairs, size_t count, sinew_pair *scratch);
+
+/* Two indices side by side, ordered as the pair (high, low). Both >= 0. */
+static inline uint64_t sinew_pack(int32_t high, int32_t low)
+{
+    return (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
+}
+
+#endif

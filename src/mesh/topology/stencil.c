@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stencil.c: the table of stencils, and how each one's cells are found in a mesh. See stencil.h.
+ */
+#include "mesh/topology/stencil.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "mesh/topology/rod_frames.h"
+#include "mesh/topology/facets.h"
+#include "mesh/mesh.h"
+
+/* ---- Cells of a mesh --------------------------------------------------------------------------- */
+
+static sinew_status copy_cells(const sinew_allocator *allocator, const int32_t *from, int32_t from_count, int32_t n,
+                               int32_t **cells, int32_t *count, sinew_error *error)
+{
+    const size_t entries = (size_t)from_count * (size_t)n;
+    *cells = sinew_allocate(allocator, entries, sizeof **cells);
+    if (!*cells)
+        return sinew_fail_memory(error, "the elements of an energy");
+    if (entries > 0)
+        memcpy(*cells, from, entries * sizeof **cells);
+    *count = from_count;
+    return SINEW_OK;
+}
+
+static sinew_status find_tets(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                              int32_t *count, sinew_error *error)
+{
+    return copy_cells(allocator, mesh->tets, mesh->tet_count, n, cells, count, error);
+}
+
+/* The mesh's own edges, or those of all cells where it has none. */
+static sinew_status find_edges(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                               int32_t *count, sinew_error *error)
+{
+    if (mesh->edge_count > 0)
+        return copy_cells(allocator, mesh->edges, mesh->edge_count, n, cells, count, error);
+    sinew_elements lists[3];
+    sinew_mesh_elements(mesh, lists);
+    return sinew_unique_edges(allocator, mesh->vertex_count, lists, 3, cells, count, error);
+}
+
+static sinew_status find_vertices(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                                  int32_t *count, sinew_error *error)
+{
+    (void)n;
+    *cells = sinew_allocate(allocator, (size_t)mesh->vertex_count, sizeof **cells);
+    if (!*cells)
+        return sinew_fail_memory(error, "the elements of an energy");
+    for (int32_t i = 0; i < mesh->vertex_count; i++)
+        (*cells)[i] = i;
+    *count = mesh->vertex_count;
+    return SINEW_OK;
+}
+
+/* The mesh's own triangles, or the surface of its tets where it has none. */
+static sinew_status find_triangles(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                                   int32_t *count, sinew_error *error)
+{
+    if (mesh->triangle_count > 0 || mesh->tet_count == 0)
+        return copy_cells(allocator, mesh->triangles, mesh->triangle_count, n, cells, count, error);
+    sinew_mesh *surface = sinew_mesh_surface(mesh, error);
+    if (!surface)
+        return SINEW_ERROR_MEMORY;
+    const sinew_status status =
+        copy_cells(allocator, surface->triangles, surface->triangle_count, n, cells, count, error);
+    sinew_mesh_destroy(surface);
+    return status;
+}
+
+typedef struct hinge_list {
+    const int32_t *triangles;
+    int32_t *cells; /* NULL: only counted */
+    int32_t count;
+    int32_t many_uses, many[2]; /* triangles and vertices of an edge that belongs to more than two; 0: there is none */
+} hinge_list;
+
+/* An edge of two triangles and the vertices opposite to it. The first edge of more than two is remembered. */
+static void add_hinge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    hinge_list *list = context;
+    if (use_count > 2 && list->many_uses == 0) {
+        list->many_uses = (int32_t)use_count;
+        memcpy(list->many, vertices, sizeof list->many);
+    }
+    if (use_count != 2)
+        return;
+    if (list->cells) {
+        int32_t *cell = list->cells + 4 * (size_t)list->count;
+        cell[0] = vertices[0];
+        cell[1] = vertices[1];
+        cell[2] = list->triangles[uses[0].minor];
+        cell[3] = list->triangles[uses[1].minor];
+    }
+    list->count++;
+}
+
+static sinew_status find_hinges(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                                int32_t *count, sinew_error *error)
+{
+    int32_t *triangles = NULL, triangle_count = 0;
+    sinew_status status = find_triangles(allocator, mesh, 3, &triangles, &triangle_count, error);
+    const sinew_elements elements = {triangles, triangle_count, 3};
+    hinge_list list = {.triangles = triangles};
+    if (status == SINEW_OK)
+        status = sinew_visit_facets(allocator, mesh->vertex_count, &elements, add_hinge, &list, error);
+    if (status == SINEW_OK && list.many_uses > 0)
+        status = sinew_fail(error, SINEW_ERROR_DATA,
+                            "edge %d %d belongs to %d triangles and a hinge joins two; give the sheets vertices of "
+                            "their own there and attach them",
+                            list.many[0], list.many[1], list.many_uses);
+    if (status == SINEW_OK) {
+        *cells = list.cells = sinew_allocate(allocator, (size_t)list.count * (size_t)n, sizeof **cells);
+        list.count = 0;
+        status = list.cells ? sinew_visit_facets(allocator, mesh->vertex_count, &elements, add_hinge, &list, error)
+                            : sinew_fail_memory(error, "the elements of an energy");
+    }
+    sinew_release(allocator, triangles);
+    *count = list.count;
+    return status;
+}
+
+/* Writes the rings of all vertices that have neighbours. */
+static sinew_status write_rings(const sinew_adjacency *adjacency, int32_t vertex_count, int32_t n, int32_t *cells,
+                                int32_t *count, sinew_error *error)
+{
+    for (int32_t v = 0; v < vertex_count; v++) {
+        const int64_t size = adjacency->first[v + 1] - adjacency->first[v];
+        if (size == 0)
+            continue;
+        if (size > n - 1)
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "vertex %d has %lld neighbours and a ring may have %d; refine the mesh around it", v,
+                              (long long)size, n - 1);
+        int32_t *cell = cells + (size_t)*count * (size_t)n;
+        for (int32_t i = 0; i < n; i++)
+            cell[i] = i > 0 && i <= size ? adjacency->neighbours[adjacency->first[v] + i - 1] : v;
+        (*count)++;
+    }
+    return SINEW_OK;
+}
+
+/* A vertex, then the vertices that share a cell with it. */
+static sinew_status find_rings(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                               int32_t *count, sinew_error *error)
+{
+    sinew_elements lists[3];
+    sinew_adjacency adjacency;
+    sinew_mesh_elements(mesh, lists);
+    sinew_status status = sinew_adjacency_build(&adjacency, allocator, mesh->vertex_count, lists, 3, error);
+    if (status != SINEW_OK)
+        return status;
+    *count = 0;
+    *cells = sinew_allocate(allocator, (size_t)mesh->vertex_count * (size_t)n, sizeof **cells);
+    status = *cells ? write_rings(&adjacency, mesh->vertex_count, n, *cells, count, error)
+                    : sinew_fail_memory(error, "the elements of an energy");
+    sinew_adjacency_free(&adjacency, allocator);
+    return status;
+}
+
+/* ---- Wheels ------------------------------------------------------------------------------------ */
+
+/* Neighbours of a vertex, and the two that each shares a triangle with: -1 where there are fewer. */
+typedef struct ring_links {
+    int32_t vertex, size, most;
+    int32_t neighbour[SINEW_STENCIL_MAX], next[SINEW_STENCIL_MAX][2];
+} ring_links;
+
+/* Adds that p shares a triangle with q. */
+static sinew_status link_one(ring_links *links, int32_t p, int32_t q, sinew_error *error)
+{
+    int32_t at = 0;
+    while (at < links->size && links->neighbour[at] != p)
+        at++;
+    if (at == links->most)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "vertex %d has more than %d neighbours, which a ring may have; refine the mesh around it",
+                          links->vertex, links->most);
+    if (at == links->size) {
+        links->neighbour[at] = p;
+        links->next[at][0] = links->next[at][1] = -1;
+        links->size++;
+    }
+    if (links->next[at][1] >= 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "edge %d %d belongs to more than two triangles and a wheel has two; give the sheets "
+                          "vertices of their own there and attach them",
+                          links->vertex, p);
+    links->next[at][links->next[at][0] < 0 ? 0 : 1] = q;
+    return SINEW_OK;
+}
+
+static sinew_status link_ring(ring_links *links, const int32_t *triangles, const sinew_incidence *around,
+                              sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    links->size = 0;
+    for (int64_t i = around->first[links->vertex]; i < around->first[links->vertex + 1] && status == SINEW_OK; i++) {
+        const int32_t *t = triangles + 3 * (size_t)around->elements[i];
+        const int own = t[0] == links->vertex ? 0 : t[1] == links->vertex ? 1 : 2;
+        const int32_t p = t[(own + 1) % 3], q = t[(own + 2) % 3];
+        if (p == q || p == links->vertex || q == links->vertex)
+            continue; /* without interior */
+        status = link_one(links, p, q, error);
+        if (status == SINEW_OK)
+            status = link_one(links, q, p, error);
+    }
+    return status;
+}
+
+/* Writes the neighbours in order around the vertex, from the lowest on; returns how many there are, 0 where the
+ * vertex is on a boundary. */
+static int32_t walk_ring(const ring_links *links, int32_t *out)
+{
+    int32_t at = 0, count = 0, came_from = -1;
+    for (int32_t i = 0; i < links->size; i++) {
+        if (links->next[i][1] < 0)
+            return 0;
+        if (links->neighbour[i] < links->neighbour[at])
+            at = i;
+    }
+    const int32_t first = at;
+    do {
+        out[count++] = links->neighbour[at];
+        const int32_t to = links->next[at][links->next[at][0] == came_from];
+        came_from = links->neighbour[at];
+        for (at = 0; links->neighbour[at] != to;)
+            at++;
+    } while (at != first && count < links->size);
+    return count;
+}
+
+static sinew_status write_wheels(const sinew_elements *triangles, const sinew_incidence *around, int32_t vertex_count,
+                                 int32_t n, int32_t *cells, int32_t *count, sinew_error *error)
+{
+    for (int32_t v = 0; v < vertex_count; v++) {
+        ring_links links = {.vertex = v, .most = n - 1};
+        int32_t *cell = cells + (size_t)*count * (size_t)n;
+        const sinew_status status = link_ring(&links, triangles->vertices, around, error);
+        if (status != SINEW_OK)
+            return status;
+        for (int32_t i = 0; i < n; i++)
+            cell[i] = v;
+        const int32_t size = links.size > 0 ? walk_ring(&links, cell + 1) : 0;
+        if (size > 0 && size < links.size)
+            return sinew_fail(
+                error, SINEW_ERROR_DATA,
+                "vertex %d is where sheets meet in a point and a wheel is of one; give each sheet a vertex "
+                "of its own there",
+                v);
+        *count += size > 0;
+    }
+    return SINEW_OK;
+}
+
+/* Each vertex that lies inside a surface of triangles, then its neighbours in order around it. */
+static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
+                                int32_t *count, sinew_error *error)
+{
+    int32_t *vertices = NULL, triangle_count = 0;
+    sinew_incidence around = {0};
+    sinew_status status = find_triangles(allocator, mesh, 3, &vertices, &triangle_count, error);
+    const sinew_elements triangles = {vertices, triangle_count, 3};
+    *count = 0;
+    if (status == SINEW_OK)
+        status = sinew_incidence_build(&around, allocator, mesh->vertex_count, &triangles, error);
+    if (status == SINEW_OK) {
+        *cells = sinew_allocate(allocator, ((size_t)mesh->vertex_count + 1) * (size_t)n, sizeof **cells);
+        status = *cells ? write_wheels(&triangles, &around, mesh->vertex_count, n, *cells, count, error)
+                        : sinew_fail_memory(error, "the elements of an energy");
+    }
+    sinew_incidence_free(&around, allocator);
+    sinew_release(allocator, vertices);
+    return status;
+}
+
+/* ---- Table ------------------------------------------------------------------------------------- */
+
+static const int8_t whole[1][4] = {{0, 1, 2, 3}}, hinge_parts[2][4] = {{0, 1, 2}, {0, 1, 3}};
+#define ONE_PART(size) .part_count = 1, .part_size = (size), .parts = whole
+
+static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
+    [SINEW_STENCIL_TET] = {"tet", "tets", 4, .fans = true, .find = find_tets, ONE_PART(4)},
+    [SINEW_STENCIL_EDGE] = {"edge", "edges", 2, .find = find_edges, ONE_PART(2)},
+    [SINEW_STENCIL_VERTEX] = {"vertex", "vertices", 1, .takes = SINEW_TAKES_TARGET, .find = find_vertices},
+    [SINEW_STENCIL_PAIR] = {"pair of points", "pairs of points", 8, .takes = SINEW_TAKES_WEIGHTS | SINEW_TAKES_NORMAL,
+                            .couples = true, .transient = true},
+    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .sheet = true, .find = find_triangles, ONE_PART(3)},
+    [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges, .part_count = 2, .part_size = 3,
+                             .parts = hinge_parts},
+    [SINEW_STENCIL_RING] = {"ring", "rings", SINEW_STENCIL_MAX, .padded = true, .find = find_rings},
+    [SINEW_STENCIL_WHEEL] = {"wheel", "wheels", SINEW_STENCIL_MAX, .padded = true, .find = find_wheels, .part_size = 3},
+    [SINEW_STENCIL_SHELL] = {"shell", "shells", 6, .find = sinew_find_shells},
+    [SINEW_STENCIL_ROD] = {"rod", "rods", 5, .find = sinew_find_rods},
+    [SINEW_STENCIL_DIRECTOR] = {"director", "directors", 3, .find = sinew_find_directors},
+    [SINEW_STENCIL_FRAMES] = {"pair of frames", "pairs of frames", 8, .couples = true},
+};
+
+/* Rows of the program's own. The one table that grows while the process runs: a place is filled once, by whoever finds
+ * it empty, and never changes again, so readers need no lock. */
+static _Atomic(const sinew_stencil_row *) foreign[SINEW_STENCILS_FOREIGN];
+
+const sinew_stencil_row *sinew_get_stencil(sinew_stencil stencil)
+{
+    if ((unsigned)stencil < SINEW_STENCIL_COUNT)
+        return &table[stencil];
+    const unsigned place = (unsigned)stencil - SINEW_STENCIL_COUNT - 1; /* the count itself means none */
+    return place < SINEW_STENCILS_FOREIGN ? atomic_load(&foreign[place]) : NULL;
+}
+
+const char *sinew_stencil_name(sinew_stencil stencil)
+{
+    const sinew_stencil_row *row = sinew_get_stencil(stencil);
+    return row ? row->plural : NULL;
+}
+
+sinew_stencil sinew_stencil_register(const sinew_stencil_row *row, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!row || !row->noun || !row->plural || row->vertex_count < 1 || row->vertex_count > SINEW_STENCIL_MAX ||
+        (row->fans && row->vertex_count != 4) || (row->takes & SINEW_TAKES_WEIGHTS && row->vertex_count != 8)) {
+        sinew_fail(error, SINEW_ERROR_USAGE,
+                   "a stencil needs a noun, its plural and 1 to %d vertices (fans: 4, weights: 8)", SINEW_STENCIL_MAX);
+        return SINEW_STENCIL_COUNT;
+    }
+    for (int place = 0; place < SINEW_STENCILS_FOREIGN; place++) {
+        const sinew_stencil_row *found = NULL;
+        if (atomic_compare_exchange_strong(&foreign[place], &found, row) || found == row)
+            return (sinew_stencil)(SINEW_STENCIL_COUNT + 1 + place);
+    }
+    sinew_fail(error, SINEW_ERROR_USAGE, "stencil %s: %d are registered already, and no more may be", row->noun,
+               SINEW_STENCILS_FOREIGN);
+    return SINEW_STENCIL_COUNT;
+}
+
+int32_t sinew_stencil_size(const sinew_stencil_row *row, const int32_t *cell, int32_t n)
+{
+    int32_t size = n;
+    while (row->padded && size > 1 && cell[size - 1] == cell[0])
+        size--;
+    return size;
+}
+
+int32_t sinew_stencil_part(const sinew_stencil_row *row, const int32_t *element, int32_t n, int32_t part,
+                           int32_t vertices[4])
+{
+    const int32_t around = row->parts || row->part_size == 0 ? 0 : sinew_stencil_size(row, element, n) - 1;
+    if (part >= (row->parts ? row->part_count : around))
+        return 0;
+    if (!row->parts) {
+        vertices[0] = element[0];
+        vertices[1] = element[1 + part];
+        vertices[2] = element[1 + (part + 1) % around];
+    }
+    for (int32_t i = 0; row->parts && i < row->part_size; i++)
+        vertices[i] = element[row->parts[part][i]];
+    return row->part_size;
+}

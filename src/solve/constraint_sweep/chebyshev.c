@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chebyshev.c: what sweeps do with what they leave behind or leave out. See sweep.h.
+ *
+ * Chebyshev. With x^l the iterates, x_swept what a Jacobi sweep makes of x^l, and w_l Chebyshev's weights,
+ *
+ *     x^{l+1} = w_{l+1} (x_swept - x^{l-1}) + x^{l-1} = x_swept + (w_{l+1} - 1) (x_swept - x^{l-1})
+ *
+ * and the multipliers likewise, so that x - q_tilde stays the same linear function of them that it was.
+ *
+ * The residual. XPBD's derivation has g = M (x - q_tilde) - sum lambda grad C(x) on the right-hand side and drops it:
+ *
+ *     dlambda = (-C - alpha~ lambda + grad C . M^-1 g) / (sum w |grad C|^2 + alpha~),  dx = M^-1 (grad C dlambda - g)
+ *
+ * (PBNG (22)-(26)). The first visit of a particle in a sweep that has g takes g away, up to the turning of gradients
+ * within the sweep. So a sweep with g is one without it from x - M^-1 g = q_tilde + M^-1 sum lambda grad C(x), with C
+ * where it is then instead of its linearisation: that is what balance does.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solve/constraint_sweep/sweep.h"
+
+enum {
+    CONSTRAINTS_MOST = 8 /* of one element */
+};
+
+bool sinew_sweep_touches(const sinew_sweep *sweep)
+{
+    for (int32_t k = 0; k < sweep->batch_count; k++)
+        if (sweep->batches[k].ops->contact)
+            return true;
+    return false;
+}
+
+static size_t multiplier_count(const sinew_sweep_batch *b)
+{
+    return (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
+}
+
+/* past[1] = past[0], past[0] = now: what was there changes hands and is written over. */
+static void push(sinew_real *past[2], const sinew_real *now, size_t count)
+{
+    sinew_real *oldest = past[1];
+    past[1] = past[0];
+    past[0] = memcpy(oldest, now, count * sizeof *now);
+}
+
+void sinew_sweep_keep(sinew_sweep *sweep)
+{
+    push(sweep->past, sweep->xw, 4 * (size_t)sweep->objective->particle_count);
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        sinew_sweep_batch *b = &sweep->batches[k];
+        const size_t room = b->past_room[0];
+        b->past_room[0] = b->past_room[1];
+        b->past_room[1] = room;
+        push(b->past, b->lambda, multiplier_count(b));
+    }
+}
+
+/* Inverse masses, fourth of four, are the same in all. */
+void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
+{
+    const sinew_real f = (sinew_real)factor;
+    for (size_t i = 0; i < 4 * (size_t)sweep->objective->particle_count; i++)
+        sweep->xw[i] += f * (sweep->xw[i] - sweep->past[1][i]);
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        const sinew_sweep_batch *b = &sweep->batches[k];
+        for (size_t i = 0; i < multiplier_count(b); i++)
+            b->lambda[i] += f * (b->lambda[i] - b->past[1][i]);
+    }
+}
+
+/* ---- Constraints as numbers ------------------------------------------------------------------ */
+
+/* One group: C [m][W], J [m][n][3][W] and alpha [m][m][W] in sweep->numbers. */
+static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                           const sinew_constrain_kernel *manner, int32_t group)
+{
+    const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
+    const sinew_jacobian_kernel kernel = {.groups = {.count = 1,
+                                                     .vertex = b->vertex + (size_t)group * n * W,
+                                                     .data = b->data + (size_t)group * (size_t)b->ops->data_count * W},
+                                          .x = sweep->xw,
+                                          .form = manner->form,
+                                          .hard = manner->compliance == 0,
+                                          .C = sweep->numbers,
+                                          .jacobian = sweep->numbers + m * W,
+                                          .compliance = sweep->numbers + m * (1 + 3 * n) * W};
+    b->ops->jacobian(&kernel);
+    return kernel;
+}
+
+/* lambda = -(alpha~)^-1 C of one lane, alpha symmetric and definite; zero where it is not: hard constraints. */
+static void guess_lane(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
+                       sinew_real *lambda)
+{
+    double A[CONSTRAINTS_MOST][CONSTRAINTS_MOST], b[CONSTRAINTS_MOST];
+    for (size_t i = 0; i < m; i++) {
+        b[i] = -(double)at->C[i * W + lane];
+        for (size_t j = 0; j < m; j++)
+            A[i][j] = factor * (double)at->compliance[(i * m + j) * W + lane];
+    }
+    for (size_t k = 0; k < m; k++)
+        for (size_t i = k + 1; A[k][k] > 0 && i < m; i++) {
+            const double f = A[i][k] / A[k][k];
+            for (size_t j = k; j < m; j++)
+                A[i][j] -= f * A[k][j];
+            b[i] -= f * b[k];
+        }
+    for (size_t i = m; i-- > 0;) {
+        for (size_t j = i + 1; j < m; j++)
+            b[i] -= A[i][j] * b[j];
+        b[i] = A[i][i] > 0 ? b[i] / A[i][i] : 0;
+        lambda[i * W + lane] = (sinew_real)b[i];
+    }
+}
+
+/* Elements that are one constraint have one multiplier, in all their places. */
+static void guess_row(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *manner)
+{
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, lanes = (size_t)b->group_count * W;
+    double C = 0, weight = 0;
+    for (int32_t group = 0; group < b->group_count; group++) {
+        const sinew_jacobian_kernel at = group_numbers(sweep, b, manner, group);
+        for (size_t lane = 0; lane < W; lane++) {
+            C += (double)at.C[lane];
+            weight = fmax(weight, (double)b->data[(size_t)group * D * W + lane]);
+        }
+    }
+    for (size_t place = 0; place < lanes; place++)
+        b->lambda[place] = manner->compliance > 0 ? (sinew_real)(-C * weight / (double)manner->compliance) : 0;
+}
+
+void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
+{
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        const sinew_sweep_batch *b = &sweep->batches[k];
+        const sinew_constrain_kernel manner = sinew_sweep_manner(sweep, b, how);
+        const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count;
+        if (b->ops->whole_row)
+            guess_row(sweep, b, &manner);
+        for (int32_t group = 0; !b->ops->contact && !b->ops->whole_row && group < b->group_count; group++) {
+            const sinew_jacobian_kernel at = group_numbers(sweep, b, &manner, group);
+            for (size_t lane = 0; lane < W; lane++)
+                guess_lane(&at, m, W, lane, (double)manner.compliance, b->lambda + (size_t)group * m * W);
+        }
+    }
+}
+
+/* x += w sum lambda grad C of one group's elements, the gradients known. */
+static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
+                           int32_t group, sinew_real *x)
+{
+    const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
+    const sinew_real *lambda = b->lambda + (size_t)group * m * W;
+    for (size_t lane = 0; lane < W; lane++)
+        for (size_t a = 0; b->element[(size_t)group * W + lane] >= 0 && a < n; a++) {
+            const size_t point = (size_t)at->groups.vertex[a * W + lane];
+            for (size_t i = 0; i < m; i++)
+                for (size_t c = 0; c < 3; c++)
+                    x[point + c] +=
+                        sweep->xw[point + 3] * lambda[i * W + lane] * at->jacobian[((i * n + a) * 3 + c) * W + lane];
+        }
+}
+
+/* Gradients are all those of one x, so particles move when all are known. */
+void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
+{
+    const size_t size = 4 * (size_t)sweep->objective->particle_count;
+    memcpy(sweep->balanced, sweep->start, size * sizeof *sweep->start);
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        const sinew_sweep_batch *b = &sweep->batches[k];
+        const sinew_constrain_kernel manner = sinew_sweep_manner(sweep, b, how);
+        for (int32_t group = 0; group < b->group_count; group++) {
+            const sinew_jacobian_kernel at = group_numbers(sweep, b, &manner, group);
+            push_particles(sweep, b, &at, group, sweep->balanced);
+        }
+    }
+    memcpy(sweep->xw, sweep->balanced, size * sizeof *sweep->xw);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * colour_layout.c: lays constraints out by colour, and keeps their numbers up to date. See sweep.h.
+ */
+#include <string.h>
+
+#include "base/counting_sort.h"
+#include "energy/contact_data.h"
+#include "energy/registry.h"
+#include "solve/constraint_sweep/sweep.h"
+
+/* ---- One batch ------------------------------------------------------------------------------- */
+
+/* The particles of a batch's elements, counted from the lowest. */
+typedef struct listed {
+    sinew_elements elements;
+    int32_t low, span;
+} listed;
+
+/* How many groups transient elements take depends on their colours, and changes with them. */
+static bool make_room(const sinew_sweep *sweep, const sinew_sweep_batch *b, void *slot, size_t *room, size_t count,
+                      size_t size)
+{
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    return b->source->transient ? sinew_make_spare_room(allocator, slot, room, count, size)
+                                : sinew_make_room(allocator, slot, room, count, size);
+}
+
+static bool make_past_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
+{
+    const size_t count = (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
+    return make_room(sweep, b, &b->past[0], &b->past_room[0], count, sizeof *b->lambda) &&
+           make_room(sweep, b, &b->past[1], &b->past_room[1], count, sizeof *b->lambda);
+}
+
+/* Room for one group of the batch that needs most. */
+static bool make_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
+{
+    const size_t m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
+    return sinew_make_room(&sweep->objective->allocator, &sweep->numbers, &sweep->number_room,
+                           m * (1 + 3 * n + m) * (size_t)b->width, sizeof *sweep->numbers);
+}
+
+static bool make_batch_room(sinew_sweep *sweep, sinew_sweep_batch *b)
+{
+    const size_t lanes = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    return make_room(sweep, b, &b->vertex, &b->vertex_room, lanes * n, sizeof *b->vertex) &&
+           make_room(sweep, b, &b->data, &b->data_room, lanes * (size_t)b->ops->data_count, sizeof *b->data) &&
+           make_room(sweep, b, &b->element, &b->element_room, lanes, sizeof *b->element) &&
+           make_room(sweep, b, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
+                     sizeof *b->lambda) &&
+           (!sweep->rule.extrapolates || make_past_room(sweep, b)) &&
+           (!sweep->rule.numbers || make_numbers(sweep, b)) && (!b->ops->whole_row || sinew_sweep_row_room(sweep, b));
+}
+
+/* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
+ * that of another one might be in another thread's hands, and adding zero also writes. */
+static void fill_data(sinew_sweep_batch *b)
+{
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
+        const bool filler = b->element[place] < 0;
+        sinew_real data[SINEW_DATA_MAX], *to = b->data + place / W * D * W + place % W;
+        sinew_batch_element(b->source, b->element[filler ? place / W * W : place], data);
+        data[0] = filler ? 0 : data[0];
+        for (size_t d = 0; d < D; d++)
+            to[d * W] = data[d];
+    }
+    b->version = b->source->version;
+    b->form_version = b->source->form_version;
+}
+
+/* Weights alone: of materials that change, and of elements that are switched. */
+static void fill_weights(sinew_sweep_batch *b)
+{
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
+        if (b->element[place] >= 0)
+            b->data[place / W * D * W + place % W] = sinew_batch_weight(b->source, b->element[place]);
+    b->version = b->source->version;
+}
+
+static int32_t class_count(const sinew_sweep_batch *b)
+{
+    return b->domains.level_count > 0 ? sinew_domain_count(&b->domains) * b->colour_count : b->colour_count;
+}
+
+/* Puts the elements of each class into groups. */
+static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *first, const int32_t *order)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    for (int32_t c = 0; c < class_count(b); c++)
+        for (size_t place = (size_t)b->first_group[c] * W; place < (size_t)b->first_group[c + 1] * W; place++) {
+            const int32_t k = first[c] + (int32_t)(place - (size_t)b->first_group[c] * W);
+            const bool filler = k >= first[c + 1];
+            const int32_t element = order[filler ? k - (int32_t)(place % W) : k];
+            for (size_t a = 0; a < n; a++)
+                b->vertex[(place / W * n + a) * W + place % W] =
+                    SINEW_POINT * (list->low + list->elements.vertices[(size_t)element * n + a]);
+            b->element[place] = filler ? -1 : element;
+        }
+    fill_data(b);
+}
+
+/* Classes of the elements: all one where the order of the sweep needs no colours. Transient elements are too few, and
+ * too short-lived, to be divided into domains. */
+static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list,
+                                 sinew_sweep_work *work, sinew_error *error)
+{
+    const sinew_objective *o = sweep->objective;
+    if (sweep->order != SINEW_SWEEP_COLOURED || b->ops->whole_row) {
+        memset(work->classes, 0, (size_t)list->elements.count * sizeof *work->classes);
+        b->colour_count = 1;
+        return SINEW_OK;
+    }
+    const int32_t limit = b->source->transient ? o->particle_count : list->span;
+    const sinew_status status = sinew_colour_elements_again(&work->colours, &o->allocator, limit, &list->elements,
+                                                            work->classes, &b->colour_count, error);
+    if (status == SINEW_OK && !b->source->transient)
+        sinew_domains_divide(&b->domains, o->particle_count, list->low, &list->elements, b->colour_count,
+                             work->classes);
+    return status;
+}
+
+/* Elements by class. Inside one their order changes nothing but what lies in the caches: along the particles, so that a
+ * thread's share of each colour is about the same part of the body. */
+static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const listed *list,
+                           sinew_sweep_work *work)
+{
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    const int32_t count = list->elements.count, limit = list->span;
+    if (sweep->order != SINEW_SWEEP_COLOURED || b->source->transient) {
+        sinew_colour_groups(work->classes, count, class_count(b), work->first, work->order);
+        return true;
+    }
+    if (!sinew_make_room(allocator, &work->along, &work->along_room, (size_t)count, sizeof *work->along) ||
+        !sinew_make_room(allocator, &work->sorted, &work->sorted_room, (size_t)(limit > count ? limit : count) + 1,
+                         sizeof *work->sorted))
+        return false;
+    sinew_order_by_lowest(list->elements.vertices, count, list->elements.size, limit, work->sorted, work->along);
+    for (int32_t i = 0; i < count; i++)
+        work->sorted[i] = work->classes[work->along[i]];
+    sinew_colour_groups(work->sorted, count, class_count(b), work->first, work->order);
+    for (int32_t i = 0; i < count; i++)
+        work->order[i] = work->along[work->order[i]];
+    return true;
+}
+
+/* Sorts the listed elements by class and puts them into groups; their classes are known. */
+static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
+{
+    const int32_t classes = class_count(b);
+    const size_t starts = (size_t)classes + 1;
+    if (!make_room(sweep, b, &work->first, &work->first_room, starts, sizeof *work->first) ||
+        !make_room(sweep, b, &b->first_group, &b->first_room, starts, sizeof *b->first_group) ||
+        !order_elements(sweep, b, list, work))
+        return false;
+    b->group_count = 0;
+    for (int32_t c = 0; c < classes; c++) {
+        b->first_group[c] = b->group_count;
+        b->group_count += (work->first[c + 1] - work->first[c] + b->width - 1) / b->width;
+    }
+    b->first_group[classes] = b->group_count;
+    if (!make_batch_room(sweep, b))
+        return false;
+    fill_batch(b, list, work->first, work->order);
+    return true;
+}
+
+/* Mesh order goes element by element, so it takes the kernels of width one. */
+static const sinew_energy_ops *choose_ops(const sinew_batch *batch, sinew_sweep_order order, int32_t *width)
+{
+    const sinew_energy_ops *scalar = order == SINEW_SWEEP_MESH ? sinew_energy_scalar(batch->ops) : NULL;
+    *width = scalar ? 1 : batch->width;
+    return scalar ? scalar : batch->ops;
+}
+
+static sinew_status build_batch(sinew_sweep *sweep, sinew_sweep_batch *b, const sinew_batch *source,
+                                sinew_sweep_work *work, sinew_error *error)
+{
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    const size_t count = (size_t)source->element_count, entries = count * (size_t)source->ops->info.vertex_count;
+    b->source = source;
+    b->ops = choose_ops(source, sweep->order, &b->width);
+    b->domains = (sinew_domains){0};
+    if (!sinew_make_room(allocator, &work->particles, &work->particle_room, entries, sizeof *work->particles) ||
+        !sinew_make_room(allocator, &work->classes, &work->class_room, count, sizeof *work->classes) ||
+        !sinew_make_room(allocator, &work->order, &work->order_room, count, sizeof *work->order))
+        return sinew_fail_memory(error, "the constraints");
+    listed list = {.elements = {work->particles, source->element_count, source->ops->info.vertex_count}};
+    sinew_batch_list(source, work->particles);
+    list.low = sinew_count_from_zero(work->particles, entries, &list.span);
+    const sinew_status status = find_classes(sweep, b, &list, work, error);
+    if (status == SINEW_OK && !group_elements(sweep, b, &list, work))
+        return sinew_fail_memory(error, "the constraints");
+    return status;
+}
+
+static void release_work(sinew_sweep_work *work, const sinew_allocator *allocator)
+{
+    void *arrays[] = {work->particles, work->classes, work->order, work->along, work->sorted, work->first};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        sinew_release(allocator, arrays[k]);
+    sinew_colour_work_release(&work->colours, allocator);
+    *work = (sinew_sweep_work){0};
+}
+
+/* ---- Shares of a Jacobi sweep ---------------------------------------------------------------- */
+
+/* crowd[i] += `by` for every element at particle i */
+static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crowd)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
+        for (size_t a = 0; b->element[place] >= 0 && a < n; a++)
+            crowd[b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT] += by;
+}
+
+static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const uint8_t *pinned)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
+        int32_t most = 1;
+        for (size_t a = 0; a < n; a++) {
+            int32_t particle = b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT;
+            if (!pinned[particle] && crowd[particle] > most)
+                most = crowd[particle];
+        }
+        b->share[place] = (sinew_real)1 / (sinew_real)most;
+    }
+}
+
+/* Counts of the fixed elements are kept; transient ones are added while shares are made. */
+static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
+{
+    const sinew_objective *o = sweep->objective;
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        sinew_sweep_batch *b = &sweep->batches[k];
+        if (!make_room(sweep, b, &b->share, &b->share_room, (size_t)b->group_count * (size_t)b->width,
+                       sizeof *b->share))
+            return sinew_fail_memory(error, "the constraints");
+    }
+    for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)
+        count_elements(&sweep->batches[k], 1, sweep->crowd);
+    for (int32_t k = 0; k < sweep->batch_count; k++)
+        fill_shares(&sweep->batches[k], sweep->crowd, o->pinned);
+    for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)
+        count_elements(&sweep->batches[k], -1, sweep->crowd);
+    return SINEW_OK;
+}
+
+/* ---- All batches ----------------------------------------------------------------------------- */
+
+/* Room for `count` batches; those that are there stay. */
+static bool reserve_batches(sinew_sweep *sweep, int32_t count)
+{
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    if (!sinew_make_room(allocator, &sweep->turn, &sweep->turn_room, (size_t)count, sizeof *sweep->turn))
+        return false;
+    if (sweep->batches && count <= sweep->batch_limit)
+        return true;
+    const int32_t limit = sweep->batches ? count + count / 2 : count;
+    sinew_sweep_batch *grown =
+        sinew_reallocate(allocator, sweep->batches, (size_t)sweep->batch_limit, (size_t)limit, sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + sweep->batch_limit, 0, (size_t)(limit - sweep->batch_limit) * sizeof *grown);
+    sweep->batches = grown;
+    sweep->batch_limit = limit;
+    return true;
+}
+
+/* Lays out the batches of tasks first .. last-1 after those that are there. */
+static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last, sinew_sweep_work *work,
+                                sinew_error *error)
+{
+    const sinew_objective *o = sweep->objective;
+    int32_t count = sweep->batch_count;
+    for (int32_t t = first; t < last; t++)
+        count += sinew_task_begins(o, t);
+    sinew_status status = reserve_batches(sweep, count) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
+    for (int32_t t = first; status == SINEW_OK && t < last; t++)
+        if (sinew_task_begins(o, t))
+            status = build_batch(sweep, &sweep->batches[sweep->batch_count++], o->tasks[t].batch, work, error);
+    return status;
+}
+
+static bool couples(const sinew_sweep_batch *b)
+{
+    return sinew_get_stencil(b->ops->info.stencil)->couples;
+}
+
+/* In their order, or those that couple before or after the others. */
+static void set_turns(sinew_sweep *sweep)
+{
+    int32_t at = 0;
+    for (int pass = 0; pass < (sweep->arranged ? 2 : 1); pass++)
+        for (int32_t k = 0; k < sweep->batch_count; k++)
+            if (!sweep->arranged || couples(&sweep->batches[k]) == (sweep->couplings_first == (pass == 0)))
+                sweep->turn[at++] = k;
+}
+
+void sinew_sweep_arrange(sinew_sweep *sweep, bool first)
+{
+    sweep->arranged = true;
+    sweep->couplings_first = first;
+    set_turns(sweep);
+}
+
+/* The transient batches, made anew. */
+static sinew_status build_layer(sinew_sweep *sweep, sinew_error *error)
+{
+    const sinew_objective *o = sweep->objective;
+    sweep->batch_count = sweep->fixed_count;
+    sinew_status status = add_batches(sweep, o->fixed_task_count, o->task_count, &sweep->work, error);
+    if (status == SINEW_OK)
+        set_turns(sweep);
+    return status == SINEW_OK && sweep->crowd ? share_out(sweep, error) : status;
+}
+
+static bool allocate_points(sinew_sweep *sweep)
+{
+    const sinew_objective *o = sweep->objective;
+    const size_t count = (size_t)o->particle_count;
+    const bool jacobi = sweep->order == SINEW_SWEEP_JACOBI;
+    sweep->xw = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->xw);
+    if (jacobi) {
+        sweep->dx = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->dx);
+        sweep->crowd = sinew_allocate_zero(&o->allocator, count, sizeof *sweep->crowd);
+    }
+    for (int i = 0; sweep->rule.extrapolates && i < 2; i++)
+        sweep->past[i] = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->past[i]);
+    if (sweep->rule.numbers) {
+        sweep->start = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->start);
+        sweep->balanced = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *sweep->balanced);
+    }
+    return sweep->xw && (!jacobi || (sweep->dx && sweep->crowd)) &&
+           (!sweep->rule.extrapolates || (sweep->past[0] && sweep->past[1])) &&
+           (!sweep->rule.numbers || (sweep->start && sweep->balanced));
+}
+
+sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, const sinew_sweep_rule *rule,
+                                sinew_error *error)
+{
+    sinew_sweep_work work = {0};
+    *sweep = (sinew_sweep){.objective = o, .order = rule->order, .rule = *rule};
+    sinew_status status = allocate_points(sweep) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
+    if (status == SINEW_OK)
+        status = add_batches(sweep, 0, o->fixed_task_count, &work, error);
+    release_work(&work, &o->allocator);
+    sweep->fixed_count = sweep->batch_count;
+    for (int32_t k = 0; status == SINEW_OK && sweep->crowd && k < sweep->fixed_count; k++)
+        count_elements(&sweep->batches[k], 1, sweep->crowd);
+    if (status == SINEW_OK)
+        status = build_layer(sweep, error);
+    if (status != SINEW_OK)
+        sinew_sweep_destroy(sweep);
+    return status;
+}
+
+sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, sinew_error *error)
+{
+    if (transient)
+        return build_layer(sweep, error);
+    return pins && sweep->crowd ? share_out(sweep, error) : SINEW_OK;
+}
+
+void sinew_sweep_destroy(sinew_sweep *sweep)
+{
+    if (!sweep->objective)
+        return;
+    const sinew_allocator *allocator = &sweep->objective->allocator;
+    for (int32_t i = 0; i < sweep->batch_limit; i++) {
+        sinew_sweep_batch *b = &sweep->batches[i];
+        void *arrays[] = {b->first_group, b->vertex, b->data,  b->element, b->lambda,
+                          b->share,       b->row,    b->slope, b->past[0], b->past[1]};
+        for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+            sinew_release(allocator, arrays[k]);
+    }
+    release_work(&sweep->work, allocator);
+    void *arrays[] = {sweep->batches, sweep->turn,    sweep->xw,    sweep->dx,       sweep->crowd,
+                      sweep->past[0], sweep->past[1], sweep->start, sweep->balanced, sweep->numbers};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        sinew_release(allocator, arrays[k]);
+    *sweep = (sinew_sweep){0};
+}
+
+static void take_numbers(sinew_sweep_batch *b)
+{
+    if (b->form_version != b->source->form_version)
+        fill_data(b);
+    else if (b->version != b->source->version)
+        fill_weights(b);
+}
+
+static void forget_multipliers(sinew_sweep_batch *b)
+{
+    const size_t lanes = (size_t)b->group_count * (size_t)b->width;
+    memset(b->lambda, 0, lanes * (size_t)b->ops->constraint_count * sizeof *b->lambda);
+}
+
+void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
+{
+    const sinew_objective *o = sweep->objective;
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        memcpy(sweep->xw + 4 * (size_t)i, q + 4 * (size_t)i, 3 * sizeof *q);
+        sweep->xw[4 * (size_t)i + 3] = o->pinned[i] ? 0 : 1 / o->mass[i];
+    }
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        forget_multipliers(&sweep->batches[k]);
+        take_numbers(&sweep->batches[k]);
+    }
+    if (sweep->start)
+        memcpy(sweep->start, sweep->xw, 4 * (size_t)o->particle_count * sizeof *sweep->start);
+}
+
+/* A contact that was pushed by its multipliers can let go only of what it knows of. */
+static void take_multipliers(sinew_sweep_batch *b, double unit)
+{
+    static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_HELD, SINEW_CONTACT_HELD + 1,
+                               SINEW_CONTACT_HELD + 2};
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, n = (size_t)b->ops->constraint_count;
+    for (size_t place = 0; b->ops->contact && place < (size_t)b->group_count * W; place++)
+        for (size_t c = 0; b->element[place] >= 0 && c < n; c++)
+            b->lambda[(place / W * n + c) * W + place % W] =
+                (sinew_real)(unit * (double)b->data[(place / W * D + (size_t)from[c]) * W + place % W]);
+}
+
+void sinew_sweep_resume(sinew_sweep *sweep, double unit)
+{
+    for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++) {
+        forget_multipliers(&sweep->batches[k]);
+        take_numbers(&sweep->batches[k]);
+        take_multipliers(&sweep->batches[k], unit);
+    }
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pbd_common.c: the operations of PBD and XPBD, whichever way time passes (substeps.c). See pbd_common.h.
+ */
+#include "solve/constraint_sweep/pbd_common.h"
+
+static const sinew_sweeping_time *time_of(const sinew_sweeping_parts *parts)
+{
+    return parts->sweeps > 0  ? &sinew_sweeping_pseudo
+           : parts->count > 1 ? &sinew_sweeping_substeps
+                              : &sinew_sweeping_whole;
+}
+
+/* Settings that depend on h and on the limits of a step. */
+static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_sweeping_parts *parts,
+                                  sinew_error *error)
+{
+    sinew_sweeping *w = s->memory;
+    w->how = *how;
+    w->parts = *parts;
+    w->time = time_of(parts);
+    return w->time->prepare(s, w, error);
+}
+
+sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, const sinew_sweeping_extras *extras,
+                                    sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
+    if (!w)
+        return sinew_fail_memory(error, "the constraints");
+    w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
+    w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
+    if (extras)
+        w->extras = *extras;
+    const sinew_status status = take_settings(s, how, parts, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_sweep_rule rule = {.order = (sinew_sweep_order)sinew_solve_parameter(s, "order"),
+                             .numbers = w->extras.residual || w->extras.guess};
+    w->extras.chebyshev = w->extras.chebyshev && rule.order == SINEW_SWEEP_JACOBI;
+    rule.extrapolates = w->extras.chebyshev;
+    return sinew_sweep_create(&w->sweep, o, &rule, error);
+}
+
+sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
+                                    const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error)
+{
+    sinew_sweeping *w = s->memory;
+    const sinew_status status = take_settings(s, how, parts, error);
+    if (status != SINEW_OK)
+        return status;
+    return sinew_sweep_refresh(&w->sweep, changed & SINEW_CHANGED_TRANSIENT, changed & SINEW_CHANGED_PINS, error);
+}
+
+int32_t sinew_sweeping_form(int choice)
+{
+    static const int32_t forms[] = {SINEW_FORM_COMBINED, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE, SINEW_FORM_ROOT};
+    return forms[choice];
+}
+
+void sinew_sweeping_release(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    if (!w)
+        return;
+    const sinew_allocator *allocator = &s->objective->allocator;
+    sinew_sweep_destroy(&w->sweep);
+    sinew_release(allocator, w->v);
+    sinew_release(allocator, w->q_last);
+    sinew_release(allocator, w);
+    s->memory = NULL;
+}
+
+void sinew_sweeping_begin(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    w->done = 0;
+    w->moved = false;
+    w->how.x_old = w->how.damping > 0 ? s->q_start : NULL;
+    w->time->begin(s, w);
+}
+
+void sinew_sweeping_start(const sinew_solve *s, sinew_sweeping *w)
+{
+    sinew_sweep_begin(&w->sweep, s->q);
+    w->streak = 0;
+    if (w->extras.guess)
+        sinew_sweep_guess(&w->sweep, &w->how);
+}
+
+static void sweep_once(sinew_sweeping *w)
+{
+    sinew_sweep_run(&w->sweep, &w->how, false, w->relaxation);
+    if (w->symmetric)
+        sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
+}
+
+/* Chebyshev's next weight; the first sweep has 1 and stands. */
+static void go_beyond(sinew_sweeping *w)
+{
+    const double square = w->extras.rho * w->extras.rho;
+    w->weight = w->streak == 0 ? 1 : w->streak == 1 ? 2 / (2 - square) : 4 / (4 - square * w->weight);
+    if (w->streak > 0)
+        sinew_sweep_extrapolate(&w->sweep, w->weight - 1);
+}
+
+static void sweep_with_extras(sinew_sweeping *w)
+{
+    const bool plain = sinew_sweep_touches(&w->sweep);
+    if (w->extras.residual && !plain)
+        sinew_sweep_balance(&w->sweep, &w->how);
+    if (w->extras.chebyshev)
+        sinew_sweep_keep(&w->sweep);
+    sweep_once(w);
+    if (w->extras.chebyshev && !plain)
+        go_beyond(w);
+    w->streak = plain ? 0 : w->streak + 1;
+}
+
+uint32_t sinew_sweeping_iterate(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    w->time->before_sweep(s, w);
+    sweep_with_extras(w);
+    w->moved = true;
+    w->done++;
+    w->time->after_sweep(s, w);
+    s->gradient_known = false;
+    return 0;
+}
+
+void sinew_sweeping_settle(sinew_solve *s)
+{
+    sinew_sweeping *w = s->memory;
+    if (w->moved)
+        sinew_sweep_positions(&w->sweep, s->q);
+    w->moved = false;
+}
+
+/* Contacts are hard here, and their multipliers the sweep's own: other numbers of theirs mean nothing while they stay.
+ */
+void sinew_sweeping_resume(sinew_solve *s, uint32_t what)
+{
+    sinew_sweeping *w = s->memory;
+    if (!(what & SINEW_RESUME_ELEMENTS))
+        return;
+    sinew_sweep_resume(&w->sweep, w->part_h * w->part_h);
+    w->streak = 0;
+}
+
+/* Colours are counted over all energies, which follow each other. Constraints have them, particles have none. */
+int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
+{
+    (void)outside;
+    (void)colours;
+    const sinew_sweep *sweep = &((const sinew_sweeping *)s->memory)->sweep;
+    int32_t count = 0;
+    for (int32_t k = 0; k < sweep->batch_count; k++)
+        count += sweep->batches[k].colour_count;
+    return count;
+}
+
+/* lambda / h^2 of each element, the factor of the gradient of C in the force. */
+bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
+{
+    const sinew_sweeping *w = s->memory;
+    const double h = w->part_h;
+    for (int32_t k = 0; k < w->sweep.batch_count; k++)
+        if (w->sweep.batches[k].source == batch) {
+            sinew_sweep_multipliers(&w->sweep.batches[k], 1 / (h * h), values);
+            return true;
+        }
+    return false;
+}

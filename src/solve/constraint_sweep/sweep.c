@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sweep.c: runs over constraints that are laid out (colour_layout.c). See sweep.h.
+ */
+#include "solve/constraint_sweep/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/phases.h"
+#include "base/reduce.h"
+
+#define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
+#define PHASE_GROUPS    32  /* on average; below, threads would spend more time on meeting than on work */
+#define SLICE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
+
+sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                          const sinew_constrain_kernel *how)
+{
+    sinew_constrain_kernel kernel = *how;
+    const double k = (double)b->source->pbd_stiffness;
+    if (k > 0 && sweep->stiffness_exponent > 0)
+        kernel.stiffness = (sinew_real)(1 - pow(1 - k, sweep->stiffness_exponent)) * sweep->relaxation;
+    if (b->source->hard && how->compliance > 0) {
+        kernel.compliance = 0;
+        kernel.x_old = NULL;
+        kernel.form = SINEW_FORM_ROOT;
+    }
+    return kernel;
+}
+
+/* Groups first .. last-1 of a batch. */
+static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
+                       int32_t first, int32_t last)
+{
+    const size_t lanes = (size_t)first * (size_t)b->width;
+    sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
+    kernel.groups.count = last - first;
+    kernel.groups.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
+    kernel.groups.data = b->data + lanes * (size_t)b->ops->data_count;
+    kernel.lambda = b->lambda + lanes * (size_t)b->ops->constraint_count;
+    kernel.xw = sweep->xw;
+    kernel.dx = sweep->dx;
+    kernel.apart = sweep->order != SINEW_SWEEP_MESH;
+    kernel.share = b->share ? b->share + lanes : NULL;
+    if (b->ops->whole_row)
+        sinew_sweep_row_project(sweep, b, &kernel);
+    else
+        b->ops->constrain(&kernel);
+}
+
+/* Coloured, in the order of batches, of domains before what is between them, and of colours: what runs side by side
+ * writes to different particles, so any split among threads gives the same bits. */
+typedef struct sweep_pass {
+    const sinew_sweep *sweep;
+    const sinew_constrain_kernel *how;
+    bool backward;
+    int32_t phases; /* of all batches */
+} sweep_pass;
+
+/* Each level of domains or, where there are none, each colour. */
+static int32_t batch_phases(const sinew_sweep_batch *b)
+{
+    return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
+}
+
+/* The batch of a phase; phase becomes the number of its level or colour. */
+static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
+{
+    const sinew_sweep_batch *batches = pass->sweep->batches;
+    const int32_t *turn = pass->sweep->turn;
+    int32_t low = 0, high = pass->sweep->batch_count - 1;
+    if (pass->backward)
+        *phase = pass->phases - 1 - *phase;
+    while (low < high) {
+        const int32_t middle = low + (high - low + 1) / 2;
+        if (batches[turn[middle]].first_phase <= *phase)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *phase -= batches[turn[low]].first_phase;
+    return &batches[turn[low]];
+}
+
+/* Slices of a colour: an even number, and all as large, so that two threads get the same. */
+static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
+{
+    const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
+    const int32_t slices = b->ops->whole_row ? 1 : 2 * ((groups + two - 1) / two);
+    return slices < groups ? slices : groups;
+}
+
+/* A phase consists of the domains of a level, or of the slices of a colour. */
+static int32_t count_slices(const void *context, int32_t phase)
+{
+    const sinew_sweep_batch *b = phase_batch(context, &phase);
+    return b->domains.level_count > 0 ? b->domains.first[phase + 1] - b->domains.first[phase] : colour_slices(b, phase);
+}
+
+static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32_t domain)
+{
+    for (int32_t i = 0; i < b->colour_count; i++) {
+        const int32_t c = domain * b->colour_count + (pass->backward ? b->colour_count - 1 - i : i);
+        run_groups(pass->sweep, b, pass->how, b->first_group[c], b->first_group[c + 1]);
+    }
+}
+
+static void run_slice(const void *context, int32_t phase, int32_t slice)
+{
+    const sweep_pass *pass = context;
+    const sinew_sweep_batch *b = phase_batch(pass, &phase);
+    if (b->domains.level_count > 0) {
+        run_domain(pass, b, b->domains.first[phase] + slice);
+        return;
+    }
+    const int32_t first = b->first_group[phase], slices = colour_slices(b, phase);
+    const int64_t groups = b->first_group[phase + 1] - first;
+    run_groups(pass->sweep, b, pass->how, first + (int32_t)(groups * slice / slices),
+               first + (int32_t)(groups * (slice + 1) / slices));
+}
+
+static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward)
+{
+    sweep_pass pass = {sweep, how, backward, 0};
+    int32_t groups = 0;
+    for (int32_t k = 0; k < sweep->batch_count; k++) {
+        sinew_sweep_batch *b = &sweep->batches[sweep->turn[k]];
+        b->first_phase = pass.phases;
+        pass.phases += batch_phases(b);
+        groups += b->group_count;
+    }
+    const sinew_phases work = {pass.phases, count_slices, run_slice, &pass};
+    const bool parallel = groups >= PARALLEL_GROUPS && groups / PHASE_GROUPS >= pass.phases;
+    sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
+}
+
+/* One group after the other in the order of the mesh, or all at once where changes are averaged. */
+static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
+                      bool backward)
+{
+    if (!backward || sweep->order != SINEW_SWEEP_MESH || b->ops->whole_row) {
+        run_groups(sweep, b, how, 0, b->group_count);
+        return;
+    }
+    for (int32_t group = b->group_count - 1; group >= 0; group--)
+        run_groups(sweep, b, how, group, group + 1);
+}
+
+/* x += the changes */
+static void move(sinew_sweep *sweep)
+{
+    const size_t size = 4 * (size_t)sweep->objective->particle_count;
+    for (size_t i = 0; i < size; i++)
+        sweep->xw[i] += sweep->dx[i];
+    memset(sweep->dx, 0, size * sizeof *sweep->dx);
+}
+
+void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation)
+{
+    sinew_constrain_kernel kernel = *how;
+    sweep->relaxation = sweep->dx ? (sinew_real)relaxation : 1;
+    kernel.stiffness *= sweep->relaxation;
+    if (sweep->order == SINEW_SWEEP_COLOURED)
+        run_colours(sweep, &kernel, backward);
+    else
+        for (int32_t k = 0; k < sweep->batch_count; k++)
+            run_batch(sweep, &sweep->batches[sweep->turn[backward ? sweep->batch_count - 1 - k : k]], &kernel,
+                      backward);
+    if (sweep->dx)
+        move(sweep);
+}
+
+typedef struct position_pass {
+    const sinew_real *xw;
+    sinew_real *q;
+} position_pass;
+
+static void position_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const position_pass *p = context;
+    (void)member;
+    for (int32_t i = first; i < last; i++)
+        for (size_t c = 0; c < 4; c++)
+            p->q[4 * (size_t)i + c] = c < 3 ? p->xw[4 * (size_t)i + c] : 0;
+}
+
+void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
+{
+    const sinew_objective *o = sweep->objective;
+    sinew_over_particles(o->thread_count, o->particle_count, position_range, &(position_pass){sweep->xw, q});
+}
+
+void sinew_sweep_multipliers(const sinew_sweep_batch *b, double factor, sinew_real *values)
+{
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->constraint_count;
+    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
+        for (size_t c = 0; b->element[place] >= 0 && c < n; c++)
+            values[(size_t)b->element[place] * n + c] =
+                (sinew_real)(factor * (double)b->lambda[(place / W * n + c) * W + place % W]);
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * driver.c: the one loop that runs every solver, stops it, and writes down how far it got.
+ *
+ * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its
+ * own round-off and falls no further), on the time budget, or when the solver itself says so.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "objective/violation.h"
+#include "solve/driver/objective_gap.h"
+#include "solve/solver.h"
+
+/* ---- Set up ---------------------------------------------------------------------------------- */
+
+/* Norm of the traces of all free particles' diagonal blocks: forces change by that much, at most, per distance. */
+static double sum_stiffness(sinew_solve *s)
+{
+    const sinew_objective *o = s->judged;
+    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    double sum = 0;
+    memcpy(s->stiffness_of, s->elastic_of, (size_t)o->particle_count * sizeof *s->stiffness_of);
+    sinew_objective_traces(o, o->rest, true, s->stiffness_of);
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        s->stiffness_of[i] = o->pinned[i] ? 0 : s->stiffness_of[i] + 3 * (double)o->mass[i] * scale;
+        sum += s->stiffness_of[i] * s->stiffness_of[i];
+    }
+    return sqrt(sum);
+}
+
+/* Not before a step asks for it: a change should not cost what nobody looks at. */
+void sinew_solve_stiffness(sinew_solve *s)
+{
+    if (!s->elastic_known) {
+        memset(s->elastic_of, 0, (size_t)s->objective->particle_count * sizeof *s->elastic_of);
+        sinew_objective_traces(s->judged, s->judged->rest, false, s->elastic_of);
+    }
+    if (!s->stiffness_known)
+        s->stiffness = sum_stiffness(s);
+    s->elastic_known = s->stiffness_known = true;
+}
+
+static bool make_row_room(sinew_solve *s)
+{
+    const int32_t wanted = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1
+                           : s->def.record == SINEW_RECORD_STEP     ? 1
+                                                                    : 0;
+    if (s->rows && wanted <= s->row_capacity)
+        return true;
+    sinew_iteration *rows = sinew_allocate(&s->objective->allocator, (size_t)wanted, sizeof *rows);
+    if (!rows)
+        return false;
+    sinew_release(&s->objective->allocator, s->rows);
+    s->rows = rows;
+    s->row_count = 0;
+    s->row_capacity = wanted;
+    return true;
+}
+
+/* An explicit step is not on its way to the minimum, so that how far it is from there says nothing about it. */
+static bool wants_gap(const sinew_solve *s)
+{
+    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->conditioned;
+}
+
+sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    size_t size = 4 * (size_t)o->particle_count;
+    sinew_solve_release(s);
+    s->ops = sinew_solver_get_ops(s->def.kind);
+    s->judged = o;
+    s->conditioned = false;
+    s->note[0] = '\0';
+    s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
+    s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);
+    s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
+    s->elastic_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->elastic_of);
+    s->stiffness_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->stiffness_of);
+    sinew_status status = s->q && s->gradient && s->velocity && s->elastic_of && s->stiffness_of && make_row_room(s)
+                              ? SINEW_OK
+                              : sinew_fail_memory(error, "the solver");
+    if (status == SINEW_OK) {
+        memcpy(s->q, o->rest, size * sizeof *s->q);
+        s->elastic_known = s->stiffness_known = false;
+    }
+    if (status == SINEW_OK && wants_gap(s) && !s->contact)
+        status = sinew_gap_create(s, error);
+    if (status == SINEW_OK)
+        status = s->ops->prepare(s, error);
+    if (s->conditioned)
+        sinew_gap_destroy(s);
+    if (status != SINEW_OK)
+        sinew_solve_release(s);
+    return status;
+}
+
+static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    const bool wanted = wants_gap(s);
+    const bool stale =
+        changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
+    if (!wanted || stale)
+        sinew_gap_destroy(s);
+    /* Contacts may change again before the gap is asked for. */
+    return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
+}
+
+sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error)
+{
+    if (!s->ops || changed & ~(uint32_t)SINEW_CHANGED_DEF & ~s->ops->refreshes) {
+        sinew_solve_release(s);
+        s->def = *def;
+        return sinew_solve_prepare(s, error);
+    }
+    s->def = *def;
+    const uint32_t own = changed & ~(uint32_t)SINEW_CHANGED_DEF;
+    if (!s->resuming)
+        memcpy(s->q, s->objective->rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
+    sinew_status status = make_row_room(s) ? SINEW_OK : sinew_fail_memory(error, "the solver");
+    s->stiffness_known &= own == 0;
+    s->elastic_known &= !(own & (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED));
+    if (status == SINEW_OK)
+        status = refresh_gap(s, changed, error);
+    if (status == SINEW_OK && changed & s->ops->refreshes && s->ops->refresh)
+        status = s->ops->refresh(s, changed & s->ops->refreshes, error);
+    /* In the midst of a step the driver still looks at q. */
+    if (status != SINEW_OK && !s->resuming)
+        sinew_solve_release(s);
+    return status;
+}
+
+void sinew_solve_release(sinew_solve *s)
+{
+    if (s->ops)
+        s->ops->release(s);
+    sinew_gap_destroy(s);
+    const sinew_allocator *allocator = &s->objective->allocator;
+    sinew_release(allocator, s->q);
+    sinew_release(allocator, s->gradient);
+    sinew_release(allocator, s->velocity);
+    sinew_release(allocator, s->stiffness_of);
+    sinew_release(allocator, s->elastic_of);
+    sinew_release(allocator, s->rows);
+    s->stiffness_of = s->elastic_of = NULL;
+    s->ops = NULL;
+    s->memory = NULL;
+    s->judged = NULL;
+    s->conditioned = false;
+    s->q = s->gradient = s->velocity = NULL;
+    s->rows = NULL;
+    s->row_count = s->row_capacity = 0;
+}
+
+/* ---- Run ------------------------------------------------------------------------------------- */
+
+void sinew_solve_evaluate(sinew_solve *s)
+{
+    if (s->gradient_known)
+        return;
+    sinew_objective *o = s->objective;
+    if (s->ops->settle)
+        s->ops->settle(s);
+    sinew_objective_gradient(s->judged, s->q, s->gradient, &s->terms);
+    if (s->conditioned)
+        s->ops->conditions->subtract_forces(s);
+    s->residual = sinew_norm(s->gradient, o->particle_count, o->thread_count);
+    s->gradient_known = true;
+    if (s->start_known)
+        return;
+    s->start_known = true;
+    s->start_residual = s->residual;
+    s->start_terms = s->terms;
+    s->scale = fmax(s->residual, s->noise);
+}
+
+/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver finds back from there. */
+static bool is_finite(sinew_solve *s)
+{
+    const sinew_objective *o = s->objective;
+    bool barrier = false;
+    for (int32_t t = 0; t < o->task_count; t++)
+        barrier |= o->tasks[t].batch->ops->barrier;
+    if (!barrier)
+        return true;
+    sinew_solve_evaluate(s);
+    return isfinite(s->terms.elastic);
+}
+
+static void start_from(sinew_solve *s, bool inertia)
+{
+    const sinew_objective *o = s->objective;
+    const sinew_real *first = s->first_guess ? s->first_guess : o->q_tilde;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? first : s->q_start) + 4 * (size_t)i, 4 * sizeof *s->q);
+    sinew_hold(o, s->q);
+    s->gradient_known = false;
+}
+
+void sinew_solve_start(sinew_solve *s, int start)
+{
+    /* Contacts are found near where the step ends: it begins there. */
+    const bool inertia = start == 0 || s->first_guess;
+    if (s->objective->quasistatic || s->resuming)
+        return;
+    if (inertia)
+        start_from(s, true);
+    if (is_finite(s))
+        return;
+    start_from(s, !inertia);
+    if (!is_finite(s))
+        start_from(s, inertia);
+}
+
+static void record(sinew_solve *s, int32_t iteration, double began)
+{
+    sinew_objective *o = s->objective;
+    if (s->row_count >= s->row_capacity)
+        return;
+    sinew_iteration *row = &s->rows[s->row_count++];
+    sinew_solve_evaluate(s);
+    *row = (sinew_iteration){.iteration = iteration,
+                             .seconds = sinew_seconds() - began,
+                             .objective = s->terms.inertia + s->terms.elastic,
+                             .inertia = s->terms.inertia,
+                             .elastic = s->terms.elastic,
+                             .residual = s->residual};
+    row->own_objective = s->ops->own_objective ? s->ops->own_objective(s) : row->objective;
+    if (o->quasistatic)
+        return;
+    for (size_t i = 0; !s->v_end && i < 4 * (size_t)o->particle_count; i++)
+        s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->h);
+    sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, row->linear_momentum, row->angular_momentum);
+}
+
+/* Nothing more to gain: at the tolerance, or in round-off and no longer falling. `before` is one iteration older. */
+static bool finished(const sinew_solve *s, double before)
+{
+    return s->residual <= (double)s->def.tolerance * s->scale ||
+           (s->residual <= s->noise && s->residual > 0.5 * before);
+}
+
+/* Positions are known to `step`, the distance to the next number, so forces to stiffness times step. An energy is
+ * summed from terms as large as stiffness times length squared, whatever is left of them: a stiff body near its rest
+ * shape has a small energy with a large error. */
+static void set_noise(sinew_solve *s)
+{
+    sinew_solve_stiffness(s);
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    const double step = sinew_objective_round_off(s->objective, s->q), length = step / epsilon;
+    s->noise = s->stiffness * step;
+    s->value_noise = sqrt((double)s->objective->particle_count) * s->noise * length;
+}
+
+/* Whether residuals are looked at: where they are asked for, or cost nothing. What else evaluates g on the way, as rows
+ * do, must not decide where a step ends. */
+static bool looks_at_residuals(const sinew_solve *s)
+{
+    return s->def.measure != SINEW_MEASURE_NOTHING || s->ops->needs_gradient;
+}
+
+static void start(sinew_solve *s)
+{
+    s->gradient_known = s->start_known = false;
+    s->lost = s->done = s->bound = false;
+    s->note[0] = '\0';
+    if (s->ops->conditions)
+        s->ops->conditions->take_step(s);
+    s->notes = 0;
+    s->linear_iterations = 0;
+    s->row_count = 0;
+    s->v_end = NULL;
+    if (looks_at_residuals(s) || s->ops->needs_noise)
+        set_noise(s);
+    if (looks_at_residuals(s))
+        sinew_solve_evaluate(s);
+}
+
+/* ---- Judge ----------------------------------------------------------------------------------- */
+
+/* A step is solved when its residual has reached the tolerance; or, where round-off keeps the residual above that, when
+ * the gap is at most `solved_part` of the energy that the step moved. A small residual beside a gap above `open_part`
+ * of it is that of a stiff body whose soft motion is still to come. */
+static const double solved_part = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
+static const double open_part = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
+static const double sum_error = sizeof(sinew_real) == 4 ? 1e-6 : 1e-13; /* of sums of energies, relative */
+
+/* J: what g falls by from the start of the step to the minimum, `gap` below its end. */
+static double step_fall(const sinew_solve *s, double gap)
+{
+    const double first = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
+    /* Every gap is a small part of an infinite energy, which inverted tets may begin with: the end's own stands for it.
+     */
+    return fmax((isfinite(first) ? first - after : fabs(after)) + gap, 0);
+}
+
+/* J: that and what the step has to do even where nothing falls: the inertia that it begins with, or the size of g. */
+static double step_energy(const sinew_solve *s, double gap)
+{
+    const double first = s->start_terms.elastic, size = isfinite(first) ? first : s->terms.elastic;
+    return step_fall(s, gap) + (s->objective->quasistatic ? fabs(size) : s->start_terms.inertia);
+}
+
+/* Whether a small residual is contradicted by the gap: that is a large part of what the step moved, and no round-off of
+ * g. */
+static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
+{
+    const double moved = step_fall(s, gap->value) + (s->objective->quasistatic ? 0 : s->start_terms.inertia);
+    const double seen = sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
+    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_part * moved && gap->value > seen;
+}
+
+/* Residuals of a step count against the one that it began with. Without measuring, the first one that a solver or a row
+ * asked for is that of some later point. */
+static bool start_is_measured(const sinew_solve *s)
+{
+    return s->start_known && s->def.measure != SINEW_MEASURE_NOTHING;
+}
+
+/* The bits that say whether the step is solved, from what has been measured. */
+static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
+{
+    const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    if (s->ops->info.explicit_step)
+        return SINEW_STEP_EXPLICIT;
+    if (!s->gradient_known || !start_is_measured(s))
+        return SINEW_STEP_UNMEASURED;
+    if (sinew_objective_is_hard(s->objective))
+        return SINEW_STEP_NOT_CONVERGED;
+    const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
+    const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
+    if (s->residual <= tolerance * s->start_residual)
+        return is_open(s, gap) && tolerance <= SINEW_DEFAULT_TOLERANCE ? SINEW_STEP_NOT_CONVERGED : 0;
+    if (s->residual > s->noise)
+        return SINEW_STEP_NOT_CONVERGED;
+    return part <= solved_part && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
+}
+
+/* The same of a step with hard constraints: they are met, and forces balance. */
+static uint32_t judge_conditions(const sinew_solve *s, const sinew_conditions *c)
+{
+    const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    if (!s->gradient_known || !start_is_measured(s))
+        return SINEW_STEP_UNMEASURED;
+    const bool balanced = s->residual <= fmax(tolerance * fmax(s->start_residual, c->force), s->noise);
+    const uint32_t forces = s->ops->info.explicit_step ? SINEW_STEP_EXPLICIT : balanced ? 0 : SINEW_STEP_NOT_CONVERGED;
+    return (c->met ? 0 : (uint32_t)SINEW_STEP_CONSTRAINTS) | forces |
+           (c->contradictory ? (uint32_t)SINEW_STEP_CONTRADICTORY : 0);
+}
+
+static bool ended_in_numbers(const sinew_solve *s)
+{
+    if (s->gradient_known)
+        return isfinite(s->residual) && isfinite(s->terms.inertia + s->terms.elastic);
+    return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));
+}
+
+static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
+{
+    if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
+        sinew_gap_destroy(s);
+        return (sinew_gap_estimate){
+            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
+    }
+    const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
+    if (!asked || (!s->gap && wants_gap(s)))
+        return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
+    if (bits & SINEW_STEP_NOT_FINITE)
+        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+    if (sinew_objective_is_hard(s->objective))
+        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
+                                    .value = HUGE_VAL,
+                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
+    if (!wants_gap(s))
+        return (sinew_gap_estimate){
+            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
+    return sinew_gap_find(s);
+}
+
+/* Fills in what is known of the end; after a step that became non-finite, of its start, which is kept. */
+static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, sinew_step_result *result)
+{
+    const bool kept = (result->bits & SINEW_STEP_NOT_FINITE) != 0, known = kept ? s->start_known : s->gradient_known;
+    const sinew_terms terms = kept ? s->start_terms : s->terms;
+    const double residual = kept ? s->start_residual : s->residual;
+    result->objective = known ? terms.inertia + terms.elastic : NAN;
+    result->inertia = known ? terms.inertia : NAN;
+    result->elastic = known ? terms.elastic : NAN;
+    result->residual = known ? residual : NAN;
+    result->relative_residual = !known || !start_is_measured(s) ? NAN : s->scale > 0 ? residual / s->scale : 0;
+    result->gap_kind = gap->kind;
+    result->gap = gap->value;
+    result->gap_reason = gap->reason;
+    result->gap_steps = gap->steps;
+    result->gap_linear_iterations = gap->linear_iterations;
+    result->linear_iterations = s->linear_iterations;
+    result->constraints = s->note;
+}
+
+/* ---- Contact --------------------------------------------------------------------------------- */
+
+static void resume(sinew_solve *s, uint32_t what)
+{
+    if (what == 0)
+        return;
+    s->gradient_known = false;
+    if (s->ops->resume)
+        s->ops->resume(s, what);
+}
+
+/* The guard after an iteration, or after the first guess. */
+static void guard(sinew_solve *s)
+{
+    if (!s->contact)
+        return;
+    if (s->ops->settle)
+        s->ops->settle(s);
+    if (s->contact->guard(s->contact->context, s))
+        resume(s, SINEW_RESUME_MOVED);
+}
+
+/* Where the guard has stopped some vertices of a body and not others, its first guess may be worse than where the step
+ * began. The path there is as free as the one that led away from it. */
+static void choose_start(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    if (!s->first_guess || !s->ops->needs_gradient || o->quasistatic)
+        return;
+    if (sinew_objective_value(o, s->q, NULL) <= sinew_objective_value(o, s->q_start, NULL))
+        return;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (!o->pinned[i])
+            memcpy(s->q + 4 * (size_t)i, s->q_start + 4 * (size_t)i, 4 * sizeof *s->q);
+    resume(s, SINEW_RESUME_MOVED);
+    guard(s);
+}
+
+/* Whether contacts are not what they were, so that it is worth going on. */
+static bool renew(sinew_solve *s, int32_t iteration, bool solved)
+{
+    if (!s->contact)
+        return false;
+    const uint32_t what = s->contact->renew(s->contact->context, s, iteration, solved);
+    resume(s, what);
+    return what != 0;
+}
+
+/* A step that ends because the solver is done, or can do no more, goes on where contacts change then. */
+static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
+{
+    if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !renew(s, iteration, true))
+        return false;
+    *bits = 0;
+    return true;
+}
+
+/* ---- Run ------------------------------------------------------------------------------------- */
+
+/* The solver's iterations until one of the reasons to stop. Returns how many there were. */
+static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
+{
+    /* The residual of hard energies is that of softer ones: no reason to stop. */
+    const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration &&
+                       !sinew_objective_is_hard(s->objective);
+    const int32_t most = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
+    double before = HUGE_VAL;
+    int32_t iteration = 0;
+    while (*bits == 0 && !s->lost && !s->done && iteration < most) {
+        if (watch)
+            sinew_solve_evaluate(s);
+        if (watch && finished(s, before)) {
+            if (!goes_on(s, iteration, bits))
+                break;
+            before = HUGE_VAL;
+            continue;
+        }
+        before = s->residual;
+        *bits |= s->ops->iterate(s);
+        iteration++;
+        guard(s);
+        if (*bits == 0 ? renew(s, iteration, false) : goes_on(s, iteration, bits))
+            before = HUGE_VAL;
+        if (s->def.record == SINEW_RECORD_ITERATIONS && !s->lost)
+            record(s, iteration, began);
+        if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
+            break;
+    }
+    return iteration;
+}
+
+uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
+{
+    const double began = sinew_seconds();
+    uint32_t bits = 0;
+    start(s);
+    s->ops->begin(s);
+    guard(s);
+    choose_start(s);
+    renew(s, 0, false);
+    if (s->def.record == SINEW_RECORD_ITERATIONS)
+        record(s, 0, began);
+    *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
+    if (s->lost) {
+        result->constraints = "";
+        return result->bits = SINEW_STEP_UNPREPARED;
+    }
+    if (s->contact) {
+        if (s->ops->settle)
+            s->ops->settle(s);
+        s->contact->finish(s->contact->context, s);
+        s->gradient_known = false;
+    }
+    if (s->def.measure != SINEW_MEASURE_NOTHING)
+        sinew_solve_evaluate(s);
+    else if (s->ops->settle)
+        s->ops->settle(s);
+    if (!ended_in_numbers(s))
+        bits |= SINEW_STEP_NOT_FINITE;
+    else if (s->def.record == SINEW_RECORD_STEP)
+        record(s, result->iterations, began);
+    result->seconds = sinew_seconds() - began;
+    const sinew_gap_estimate gap = find_gap(s, bits);
+    result->gap_seconds = sinew_seconds() - began - result->seconds;
+    sinew_conditions found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};
+    if (!(bits & SINEW_STEP_NOT_FINITE)) {
+        if (s->conditioned && s->gradient_known)
+            s->ops->conditions->conditions(s, &found);
+        const uint32_t verdict = s->conditioned ? judge_conditions(s, &found) : judge(s, &gap);
+        bits = (verdict ? bits : bits & ~(uint32_t)SINEW_STEP_STALLED) | verdict;
+    }
+    result->bits = bits | s->notes;
+    write_result(s, &gap, result);
+    result->violation = found.violation;
+    result->stationarity = found.stationarity;
+    result->complementarity = found.complementarity;
+    return result->bits;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * newton_decrement.c: see newton_decrement.h.
+ *
+ * Worlds of up to DIRECT_MOST free particles factorise H: stiff springs and contrasts of many orders of magnitude are
+ * no matter then. Larger ones use conjugate gradients on H, which stop when the decrease of the quadratic model has
+ * settled (linear/krylov/pcg.h); the solver's own matrix, or the inverse diagonal blocks, is the preconditioner.
+ */
+#include "solve/driver/newton_decrement.h"
+
+#include <float.h>
+
+#include "base/reduce.h"
+
+/* The factorisation of a solid of this size takes about as long as the conjugate gradients that it replaces. */
+#define DIRECT_MOST 6000
+/* Part of the decrease that the last third of the conjugate gradient iterations may still add. */
+#define SETTLED_PART 0.05
+
+static int32_t count_free(const sinew_objective *o)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        count += !o->pinned[i];
+    return count;
+}
+
+static sinew_status create_krylov(sinew_gap *gap, sinew_error *error)
+{
+    sinew_objective *o = gap->copy.objective;
+    const int32_t n = o->particle_count;
+    gap->diagonal = sinew_allocate(&o->allocator, 9 * (size_t)n, sizeof *gap->diagonal);
+    if (!gap->diagonal)
+        return sinew_fail_memory(error, "the estimate of the gap");
+    sinew_status status = sinew_block_inverse_create(&o->allocator, &gap->blocks, n, o->thread_count, error);
+    if (status == SINEW_OK)
+        status = sinew_pcg_create(&o->allocator, &gap->pcg, n, o->thread_count, error);
+    return status == SINEW_OK ? sinew_objective_need_tangents(o, error) : status;
+}
+
+sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error)
+{
+    gap->newton.linear = &sinew_newton_direct;
+    if (count_free(gap->copy.objective) <= DIRECT_MOST)
+        return sinew_newton_direct.prepare(&gap->copy, &gap->newton, error);
+    return create_krylov(gap, error);
+}
+
+void sinew_gap_direction_destroy(sinew_gap *gap)
+{
+    const sinew_allocator *allocator = &gap->copy.objective->allocator;
+    if (gap->newton.linear)
+        gap->newton.linear->release(&gap->copy, &gap->newton);
+    sinew_pcg_destroy(allocator, &gap->pcg);
+    sinew_block_inverse_destroy(allocator, &gap->blocks);
+    sinew_release(allocator, gap->diagonal);
+}
+
+/* ---- Conjugate gradients --------------------------------------------------------------------- */
+
+static void multiply(void *context, const sinew_real *x, sinew_real *Hx)
+{
+    sinew_objective_product(context, x, Hx);
+}
+
+static void divide(void *context, const sinew_real *r, sinew_real *z)
+{
+    sinew_gap *gap = context;
+    sinew_solve *s = gap->solver;
+    if (!s->ops->precondition || !s->ops->precondition(s, r, z))
+        sinew_block_inverse_apply(&gap->blocks, r, z);
+}
+
+/* Leaves -H^-1 gradient in newton.d; false where H shows negative curvature, or the decrease does not settle. */
+static bool run_cg(sinew_gap *gap)
+{
+    sinew_solve *copy = &gap->copy;
+    sinew_real *right = gap->vectors.right;
+    for (size_t i = 0; i < 4 * (size_t)copy->objective->particle_count; i++)
+        right[i] = -copy->gradient[i];
+    const sinew_pcg_result result =
+        sinew_pcg_settle(&gap->pcg, (sinew_linear_map){multiply, copy->objective}, (sinew_linear_map){divide, gap},
+                         right, gap->newton.d, SETTLED_PART, gap->linear_most - gap->linear_iterations);
+    gap->linear_iterations += result.iterations;
+    return result.settled && !result.indefinite;
+}
+
+static bool solve_cg(sinew_gap *gap, bool project)
+{
+    sinew_objective *o = gap->copy.objective;
+    sinew_objective_diagonal(o, gap->copy.q, project, gap->diagonal);
+    sinew_block_inverse_set(&gap->blocks, gap->diagonal);
+    sinew_objective_linearise(o, gap->copy.q, project);
+    return run_cg(gap);
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+static bool solve(sinew_gap *gap, bool project)
+{
+    if (gap->pcg.r)
+        return solve_cg(gap, project);
+    return gap->newton.linear->solve(&gap->copy, &gap->newton, project) == SINEW_NEWTON_SOLVED;
+}
+
+bool sinew_gap_direction(sinew_gap *gap)
+{
+    gap->exact = solve(gap, false);
+    if (gap->exact || solve(gap, true))
+        return true;
+    /* A rope that nothing stretches has no stiffness across, and no inertia in a search for its equilibrium. */
+    return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);
+}
+
+/* Elements of a stiff spring's kind round to forces that press or pull it, which bends the Hessian by so many units of
+ * round-off. */
+#define ROUND_OFF_UNITS 64
+
+bool sinew_gap_definite(sinew_gap *gap)
+{
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    sinew_newton *n = &gap->newton;
+    if (gap->pcg.r)
+        return false;
+    if (n->linear->solve(&gap->copy, n, false) == SINEW_NEWTON_SOLVED)
+        return true;
+    return n->linear->rescue(&gap->copy, n) && n->shift <= ROUND_OFF_UNITS * epsilon;
+}

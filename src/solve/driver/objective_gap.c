@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * objective_gap.c: see objective_gap.h. Newton's method on a copy, with an account of what was predicted and what was seen.
+ *
+ * Steps are full where that is confirmed. Where it is not, a stiff constraint may be the reason: along a straight line
+ * it is left at once, and a line search creeps (the Maratos effect). So a few further full steps are tried, which come
+ * back to the constraint, and are kept when g is lower in the end (the watchdog technique: Chamberlain, Powell,
+ * Lemarechal, Pedersen 1982); else the line search decides.
+ */
+#include "solve/driver/objective_gap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "solve/driver/newton_decrement.h"
+#include "solve/line_search.h"
+
+/* A prediction is confirmed when what was seen is within this factor of it. */
+#define AGREEMENT 1.5
+/* Part of what was seen that may be left, by prediction, at the end. */
+#define LEFT_MOST 0.25
+/* The same where round-off may hide what is left; and the part that a step leaves there if it is real. */
+#define LEFT_HIDDEN 0.25
+/* Multiple of its round-off up to which a prediction that does not fall is taken for round-off. */
+#define STALE 30
+/* Forces above so many times their round-off count as seen. */
+#define VISIBLE 1
+/* Steps at most. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
+#define STEPS_LEAST   60
+#define STEPS_MOST    400
+#define STEPS_WORK    40000 /* particles times steps */
+#define BOLD_STEPS    6
+#define BOLD_FAILURES 3
+/* Iterations of conjugate gradients at most, all steps together. */
+#define LINEAR_MOST 3000
+
+/* ---- Create ---------------------------------------------------------------------------------- */
+
+static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
+{
+    const sinew_objective *o = gap->copy.objective;
+    sinew_gap_vectors *v = &gap->vectors;
+    sinew_real **vectors[] = {&v->q,     &v->gradient,       &v->d,      &v->right,
+                              &v->trial, &v->trial_gradient, &v->kept_q, &v->kept_gradient};
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+        *vectors[i] = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof **vectors[i]);
+        if (!*vectors[i])
+            return sinew_fail_memory(error, "the estimate of the gap");
+    }
+    gap->copy.q = v->q;
+    gap->copy.gradient = v->gradient;
+    gap->newton = (sinew_newton){.d = v->d, .trial = v->trial, .trial_gradient = v->trial_gradient};
+    return SINEW_OK;
+}
+
+sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    sinew_gap *gap = s->gap = sinew_allocate_zero(&o->allocator, 1, sizeof *gap);
+    if (!gap)
+        return sinew_fail_memory(error, "the estimate of the gap");
+    gap->solver = s;
+    gap->copy = (sinew_solve){.objective = o, .stiffness = s->stiffness};
+    const sinew_status status = create_vectors(gap, error);
+    return status == SINEW_OK ? sinew_gap_direction_create(gap, error) : status;
+}
+
+void sinew_gap_destroy(sinew_solve *s)
+{
+    const sinew_allocator *allocator = &s->objective->allocator;
+    sinew_gap *gap = s->gap;
+    if (!gap)
+        return;
+    sinew_gap_direction_destroy(gap);
+    const sinew_gap_vectors *v = &gap->vectors;
+    void *arrays[] = {v->q, v->gradient, v->d, v->right, v->trial, v->trial_gradient, v->kept_q, v->kept_gradient, gap};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
+    s->gap = NULL;
+}
+
+bool sinew_gap_lasts(const sinew_solve *s)
+{
+    return s->gap->newton.memory == NULL;
+}
+
+/* ---- One step on the copy -------------------------------------------------------------------- */
+
+static double value_of(const sinew_solve *s)
+{
+    return s->terms.inertia + s->terms.elastic;
+}
+
+static double slope_along_d(const sinew_gap *gap)
+{
+    const sinew_objective *o = gap->copy.objective;
+    return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
+}
+
+/* The fall of g from `before` over alpha d: as a difference of values, or, where round-off hides that, from the slopes
+ * at both ends, which is exact for a quadratic g. */
+static double fall(const sinew_gap *gap, double before, double slope, double alpha)
+{
+    const double by_value = before - value_of(&gap->copy);
+    const double by_slope = -0.5 * alpha * (slope + slope_along_d(gap));
+    return fabs(by_value) > 10 * gap->copy.value_noise ? by_value : by_slope;
+}
+
+static void save(sinew_gap *gap)
+{
+    const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
+    memcpy(gap->vectors.kept_q, gap->copy.q, bytes);
+    memcpy(gap->vectors.kept_gradient, gap->copy.gradient, bytes);
+}
+
+static void restore(sinew_gap *gap, sinew_terms terms)
+{
+    const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
+    memcpy(gap->copy.q, gap->vectors.kept_q, bytes);
+    memcpy(gap->copy.gradient, gap->vectors.kept_gradient, bytes);
+    gap->copy.terms = terms;
+}
+
+static bool full_step(sinew_gap *gap)
+{
+    sinew_newton *n = &gap->newton;
+    sinew_full_step(&gap->copy, n->d, n->trial, n->trial_gradient);
+    return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
+}
+
+/* Full steps whatever g does in between; true when it is lower in the end by at least `enough`. */
+static bool bold_steps(sinew_gap *gap, double before, double enough)
+{
+    for (int i = 0; i < BOLD_STEPS; i++)
+        if (!sinew_gap_direction(gap) || !full_step(gap))
+            return false;
+        else if (before - value_of(&gap->copy) >= enough)
+            return true;
+    return false;
+}
+
+static double searched_step(sinew_gap *gap, double before)
+{
+    const double slope = slope_along_d(gap);
+    const double alpha = sinew_line_search(&gap->copy, gap->newton.d, gap->newton.trial, gap->newton.trial_gradient);
+    return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
+}
+
+/* Seen and predicted so far on the way down. */
+typedef struct account {
+    double seen;      /* J: what g has fallen by on the copy */
+    double left;      /* J: predicted to be left at the copy's point */
+    double before;    /* J: predicted one step earlier */
+    double uncertain; /* J: round-off of the prediction */
+    bool confirmed;   /* the last prediction was */
+    int failures;     /* of bold steps */
+} account;
+
+/* One step along newton.d. Returns what g fell by, negative where there is no way down; a->confirmed: the full step
+ * gained what was predicted. Predictions that round-off may hide are followed by full steps alone. */
+static double take_step(sinew_gap *gap, bool hidden, account *a)
+{
+    sinew_solve *copy = &gap->copy;
+    const double before = value_of(copy), slope = slope_along_d(gap);
+    const sinew_terms terms = copy->terms;
+    save(gap);
+    const bool good = full_step(gap);
+    const double seen = good ? fall(gap, before, slope, 1) : -HUGE_VAL;
+    a->confirmed = seen >= a->left / AGREEMENT && seen <= a->left * AGREEMENT;
+    if (hidden || seen > 0.1 * a->left)
+        return seen;
+    if (good && a->failures < BOLD_FAILURES) {
+        /* Bold steps overwrite newton.d, which the line search needs: it is found again. */
+        if (bold_steps(gap, before, 0.1 * a->left))
+            return before - value_of(copy);
+        a->failures++;
+        restore(gap, terms);
+        if (!sinew_gap_direction(gap))
+            return -1;
+    } else {
+        restore(gap, terms);
+    }
+    return searched_step(gap, before);
+}
+
+/* ---- The way down ---------------------------------------------------------------------------- */
+
+/* J: the round-off of the slope along d. Each particle's force is known to its stiffness times the distance to the next
+ * number. */
+static double slope_noise(const sinew_gap *gap)
+{
+    const sinew_objective *o = gap->copy.objective;
+    const double step = sinew_objective_round_off(o, gap->copy.q);
+    double sum = 0;
+    for (int32_t i = 0; i < o->particle_count; i++) {
+        double square = 0;
+        for (size_t c = 0; c < 3; c++)
+            square += pow((double)gap->newton.d[4 * (size_t)i + c], 2);
+        sum += square * pow(gap->solver->stiffness_of[i] * step, 2);
+    }
+    return sqrt(sum);
+}
+
+/* Predicts what is left from newton.d at the copy's point. */
+static void predict(const sinew_gap *gap, account *a)
+{
+    a->before = a->left;
+    a->left = -0.5 * slope_along_d(gap);
+    a->uncertain = slope_noise(gap);
+}
+
+/* Steps that gain a fixed part of what is left, as those of a projected Hessian may, leave a geometric series. */
+static double left_in_all(const account *a)
+{
+    const double ratio = a->left / a->before;
+    return ratio < 1 ? a->left / (1 - fmax(ratio, 0)) : HUGE_VAL;
+}
+
+/* Predictions of a projected Hessian are too low where it is stiffer than g: only the exact one ends the way down. */
+static bool done(const sinew_gap *gap, const account *a)
+{
+    return gap->exact && a->confirmed && left_in_all(a) <= LEFT_MOST * a->seen;
+}
+
+static sinew_gap_estimate unknown(const char *reason)
+{
+    return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = reason};
+}
+
+static sinew_gap_estimate known(sinew_gap_kind kind, double value)
+{
+    return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
+}
+
+/* Less is left than can be seen. Without a definite Hessian that is a saddle, from which g may fall on; and where even
+ * the forces that the step began with are lost in round-off, so is the Hessian's definiteness. */
+static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
+{
+    const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
+    if (!gap->exact && !visible)
+        return unknown("round-off hides the forces of this step");
+    if (!gap->exact && !sinew_gap_definite(gap))
+        return unknown("the way down ends at a saddle: the Hessian is indefinite there");
+    const double left = fmax(a->left, 0);
+    return left <= LEFT_HIDDEN * a->seen ? known(SINEW_GAP_ESTIMATE, a->seen + left)
+                                         : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
+}
+
+/* Round-off may stand for what is left: it is below that of the slope; or not far above, and a step leaves as much as
+ * it found. */
+static bool is_hidden(const account *a)
+{
+    return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
+}
+
+static int32_t most_steps(const sinew_gap *gap)
+{
+    const int32_t steps = STEPS_WORK / (gap->copy.objective->particle_count + 1);
+    return steps < STEPS_LEAST ? STEPS_LEAST : steps > STEPS_MOST ? STEPS_MOST : steps;
+}
+
+static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
+{
+    account a = {.left = HUGE_VAL};
+    for (*steps = 0; *steps < most_steps(gap); ++*steps) {
+        if (!sinew_gap_direction(gap))
+            return unknown("the system of the Hessian did not settle");
+        predict(gap, &a);
+        if (done(gap, &a))
+            return known(SINEW_GAP_ESTIMATE, a.seen + a.left);
+        const bool hidden = is_hidden(&a);
+        if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
+            return in_round_off(gap, &a);
+        const double seen = take_step(gap, hidden, &a);
+        /* A fall beyond what was predicted is no round-off: g is not what it looked like. */
+        if (hidden && !a.confirmed && seen <= AGREEMENT * a.left)
+            return in_round_off(gap, &a);
+        if (!(seen > 0))
+            return unknown("no step along Newton's direction lowers the objective above round-off");
+        a.seen += seen;
+    }
+    return unknown("the minimum is too far away for the steps that are spent on finding it");
+}
+
+sinew_gap_estimate sinew_gap_find(sinew_solve *s)
+{
+    sinew_gap *gap = s->gap;
+    sinew_solve *copy = &gap->copy;
+    const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
+    memcpy(copy->q, s->q, bytes);
+    memcpy(copy->gradient, s->gradient, bytes);
+    copy->terms = s->terms;
+    copy->residual = s->residual;
+    copy->scale = s->scale;
+    copy->noise = s->noise;
+    copy->value_noise = s->value_noise;
+    copy->stiffness = s->stiffness;
+    gap->linear_iterations = 0;
+    gap->linear_most = LINEAR_MOST;
+    int32_t steps;
+    sinew_gap_estimate estimate = go_down(gap, &steps);
+    estimate.steps = steps;
+    estimate.linear_iterations = gap->linear_iterations;
+    return estimate;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explicit_euler.c: explicit Euler integration (thesis 3.2.1):
+ *
+ *     q+ = q_n + h v_n,    v+ = v_n + h M^-1 f(q_n)
+ *
+ * Both from what the step begins with, so that a step costs one evaluation of the forces and solves nothing. v+ is not
+ * (q+ - q_n) / h.
+ *
+ * Known limits: no time step is stable without damping. A motion of frequency omega grows by sqrt(1 + (h omega)^2) a
+ * step, its energy by 1 + (h omega)^2 (stability.h tells for the fastest). For comparison.
+ */
+#include <math.h>
+
+#include "solve/explicit/explicit_step.h"
+
+static uint32_t explicit_euler_iterate(sinew_solve *s)
+{
+    return sinew_explicit_iterate(s, false);
+}
+
+/* With the velocity damped by k first, one motion steps by [1, h k; -x omega, k], x = h omega: determinant
+ * d = k (1 + x^2), trace t = 1 + k. Its roots are a pair of size sqrt(d) unless 4 d < t^2. */
+static double explicit_euler_growth(double omega, double h, double damping)
+{
+    const double kept = exp(-damping * h), d = kept * (1 + h * omega * h * omega), half = (1 + kept) / 2;
+    return half * half > d ? half + sqrt(half * half - d) : sqrt(d);
+}
+
+/* d < 1 */
+static bool explicit_euler_is_stable(double h, double omega, double damping)
+{
+    return log1p(h * omega * h * omega) < damping * h;
+}
+
+/* Never without damping. log(1 + x^2) / x is largest at `peak`; with more damping than that times omega every h will
+ * do. */
+static double explicit_euler_stable_step(double omega, double damping)
+{
+    const double peak = 1.9802913004322127;
+    if (damping >= log1p(peak * peak) / peak * omega)
+        return HUGE_VAL;
+    return damping > 0 ? sinew_explicit_last_stable(explicit_euler_is_stable, damping / (omega * omega), peak / omega,
+                                                    omega, damping)
+                       : 0;
+}
+
+const sinew_solver_ops sinew_solver_explicit_euler = {
+    .info = {.name = "explicit-euler",
+             .summary = "explicit Euler: positions by the old velocity, which gains energy at every time step",
+             .default_iterations = 1,
+             .explicit_step = true},
+    SINEW_EXPLICIT_OPS,
+    .iterate = explicit_euler_iterate,
+    .growth = explicit_euler_growth,
+    .stable_step = explicit_euler_stable_step,
+};

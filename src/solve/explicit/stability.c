@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stability.c: see stability.h.
+ */
+#include "solve/explicit/stability.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/reduce.h"
+#include "linear/krylov/tridiagonal_eigen.h"
+#include "solve/projective/spectrum.h"
+
+enum {
+    STEPS = 512, /* at most; ends of spectra that are crowded need some hundred */
+    LOOK = 8     /* steps between two looks at the eigenvalue */
+};
+
+/* Settled: what LOOK steps change it by, as a part of it. */
+static const double settled = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
+
+typedef struct lanczos {
+    sinew_objective view; /* without inertia */
+    int32_t count;
+    double diagonal[STEPS], beside[STEPS]; /* of the tridiagonal matrix */
+    double low, largest;                   /* no eigenvalue is below `low`; the largest at the last look */
+    sinew_real *root;                      /* [particle_count][4] M^(-1/2), 0 at pins */
+    sinew_real *u, *before, *w, *p;        /* [particle_count][4] */
+} lanczos;
+
+/* Noise of length 1. */
+static void fill_start(const lanczos *l)
+{
+    const int32_t n = l->view.particle_count;
+    sinew_spectrum_noise(&l->view, l->u);
+    const double norm = sinew_norm(l->u, n, l->view.thread_count);
+    for (size_t i = 0; norm > 0 && i < 4 * (size_t)n; i++)
+        l->u[i] = (sinew_real)((double)l->u[i] / norm);
+}
+
+static void fill_root(const lanczos *l)
+{
+    for (int32_t i = 0; i < l->view.particle_count; i++)
+        for (size_t c = 0; c < 3; c++)
+            l->root[4 * (size_t)i + c] = l->view.pinned[i] ? 0 : (sinew_real)(1 / sqrt((double)l->view.mass[i]));
+}
+
+static void scale(const lanczos *l, const sinew_real *x, sinew_real *out)
+{
+    for (size_t i = 0; i < 4 * (size_t)l->view.particle_count; i++)
+        out[i] = l->root[i] * x[i];
+}
+
+/* One row of the tridiagonal matrix; true while there are more. */
+static bool extend(lanczos *l)
+{
+    const int32_t n = l->view.particle_count, threads = l->view.thread_count;
+    const double last = l->count > 0 ? l->beside[l->count - 1] : 0;
+    scale(l, l->u, l->p);
+    sinew_objective_product(&l->view, l->p, l->w);
+    scale(l, l->w, l->w);
+    const double alpha = sinew_dot(l->u, l->w, n, threads);
+    sinew_add_scaled(l->w, (sinew_real)-alpha, l->u, n, threads);
+    sinew_add_scaled(l->w, (sinew_real)-last, l->before, n, threads);
+    const double beta = sinew_norm(l->w, n, threads);
+    l->diagonal[l->count] = alpha;
+    l->beside[l->count++] = beta;
+    l->low = fmin(l->low, alpha - beta - last);
+    const double size = fabs(alpha) + beta + last, epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    if (!(beta > 16 * epsilon * size))
+        return false;
+    sinew_real *spare = l->before;
+    l->before = l->u;
+    l->u = spare;
+    for (size_t i = 0; i < 4 * (size_t)n; i++)
+        l->u[i] = (sinew_real)((double)l->w[i] / beta);
+    return l->count < STEPS;
+}
+
+static bool has_settled(lanczos *l)
+{
+    const double before = l->largest;
+    const sinew_tridiagonal matrix = {l->count, l->diagonal, l->beside};
+    l->largest = sinew_tridiagonal_eigenvalue(&matrix, l->count - 1, l->low);
+    return fabs(l->largest - before) <= settled * fabs(l->largest);
+}
+
+static void run(lanczos *l)
+{
+    bool more = true;
+    fill_root(l);
+    fill_start(l);
+    while (more) {
+        more = extend(l);
+        if (!more || l->count % LOOK == 0)
+            more &= !has_settled(l);
+    }
+}
+
+sinew_status sinew_fastest_find(const sinew_objective *o, const sinew_real *q, sinew_fastest *fastest,
+                                sinew_error *error)
+{
+    const size_t size = 4 * (size_t)o->particle_count;
+    const bool had_tangents = o->tangents != NULL;
+    lanczos *l = sinew_allocate_zero(&o->allocator, 1, sizeof *l);
+    *fastest = (sinew_fastest){0};
+    if (!l)
+        return sinew_fail_memory(error, "the fastest motion");
+    l->view = *o;
+    l->view.quasistatic = true;
+    sinew_real **vectors[] = {&l->root, &l->u, &l->before, &l->w, &l->p};
+    bool good = sinew_objective_need_tangents(&l->view, NULL) == SINEW_OK;
+    for (size_t i = 0; i < 5; i++) {
+        *vectors[i] = sinew_allocate_zero(&o->allocator, size, sizeof(sinew_real));
+        good = good && *vectors[i];
+    }
+    if (good) {
+        sinew_objective_linearise(&l->view, q, false);
+        run(l);
+        *fastest = (sinew_fastest){fmax(l->largest, 0), l->count};
+    }
+    for (size_t i = 0; i < 5; i++)
+        sinew_release(&o->allocator, *vectors[i]);
+    if (!had_tangents)
+        sinew_objective_drop_tangents(&l->view);
+    sinew_release(&o->allocator, l);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the fastest motion");
+}

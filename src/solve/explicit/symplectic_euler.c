@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symplectic_euler.c: symplectic Euler integration (thesis (3.3); notes on dynamic simulation):
+ *
+ *     v+ = v_n + h M^-1 f(q_n),    q+ = q_n + h v+
+ *
+ * The velocity comes first and moves the positions: q+ = q_tilde - h^2 M^-1 grad psi(q_n), one step down on the
+ * objective with its inertia alone for a Hessian. A motion of frequency omega keeps
+ * v^2 + omega^2 q^2 - h omega^2 q v exactly, an energy that is off by a part of h omega and does not drift.
+ *
+ * Known limits: stable for h omega < 2 only (stability.h tells for the fastest motion); beyond, motions explode.
+ */
+#include <math.h>
+
+#include "solve/explicit/explicit_step.h"
+
+static uint32_t symplectic_euler_iterate(sinew_solve *s)
+{
+    return sinew_explicit_iterate(s, true);
+}
+
+/* With the velocity damped by k first, one motion steps by [1 - x^2, h k; -x omega, k], x = h omega: determinant k,
+ * trace t = 1 - x^2 + k. Its roots are a pair of size sqrt(k) until t < -2 sqrt(k). */
+static double symplectic_euler_growth(double omega, double h, double damping)
+{
+    const double kept = exp(-damping * h), half = (1 - h * omega * h * omega + kept) / 2;
+    const double square = half * half - kept;
+    return square <= 0 ? sqrt(kept) : fabs(half) + sqrt(square);
+}
+
+/* A root leaves the unit circle at -1, where t = -(1 + k). */
+static bool symplectic_euler_is_stable(double h, double omega, double damping)
+{
+    return h * omega * h * omega < 2 * (1 + exp(-damping * h));
+}
+
+/* x^2 = 2 (1 + exp(-damping h)), between 2 and 4. */
+static double symplectic_euler_stable_step(double omega, double damping)
+{
+    const double low = sqrt(2.0) / omega, high = 2 / omega;
+    return damping > 0 ? sinew_explicit_last_stable(symplectic_euler_is_stable, low, high, omega, damping) : high;
+}
+
+const sinew_solver_ops sinew_solver_symplectic_euler = {
+    .info = {.name = "symplectic-euler",
+             .summary = "symplectic Euler: velocity first, keeps energy, explodes beyond a time step of 2 / omega",
+             .default_iterations = 1,
+             .explicit_step = true},
+    SINEW_EXPLICIT_OPS,
+    .iterate = symplectic_euler_iterate,
+    .growth = symplectic_euler_growth,
+    .stable_step = symplectic_euler_stable_step,
+};

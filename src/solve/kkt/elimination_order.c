@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elimination_order.c: see elimination_order.h.
+ */
+#include "solve/kkt/elimination_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "linear/factor/cholesky.h"
+
+enum {
+    MOST_PAIRS = 32 /* of rows that share a particle, for each row, in the order that has rows last */
+};
+
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t sinew_saddle_sort_keys(int64_t *keys, size_t count)
+{
+    size_t used = 0;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < count; i++)
+        if (used == 0 || keys[i] != keys[used - 1])
+            keys[used++] = keys[i];
+    return used;
+}
+
+static int64_t pair_key(int32_t i, int32_t j)
+{
+    return (int64_t)(i < j ? i : j) << 32 | (i < j ? j : i);
+}
+
+/* Sorts keys, of which there are `most`, and orders their graph of `count` nodes. order[k] is eliminated k-th. */
+static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *keys, size_t most,
+                                const sinew_real *places, int32_t *order, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    int32_t *column = sinew_allocate_zero(a, (size_t)count + 1, sizeof *column);
+    int32_t *row = sinew_allocate(a, most, sizeof *row);
+    sinew_status status = column && row ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK) {
+        const size_t used = sinew_saddle_sort_keys(keys, most);
+        for (size_t k = 0; k < used; k++) {
+            column[(keys[k] >> 32) + 1]++;
+            row[k] = (int32_t)(keys[k] & 0xffffffff);
+        }
+        for (int32_t j = 0; j < count; j++)
+            column[j + 1] += column[j];
+        status = sinew_fill_reducing_order(a, count, column, row, places, order, error);
+    }
+    sinew_release(a, column);
+    sinew_release(a, row);
+    return status;
+}
+
+/* ---- By particles ---------------------------------------------------------------------------- */
+
+/* Keys (column, row) of the lower triangle of the graph of particles; counts only where keys is NULL. */
+static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
+{
+    const sinew_assembly *as = s->assembly;
+    size_t count = 0;
+    for (int32_t j = 0; j < as->free_count; j++)
+        for (int32_t k = as->column[j]; k < as->column[j + 1]; k++, count++)
+            if (keys)
+                keys[count] = pair_key(j, as->row[k]);
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        if (set->whole && !(s->curved && set->curved))
+            continue;
+        for (int32_t e = 0; e < set->element_count; e++) {
+            const int32_t *particles = sinew_row_particles(s->rows, set, e);
+            for (int32_t a = 1; a < set->vertex_count; a++)
+                for (int32_t b = 0; b < a; b++)
+                    if (particles[a] >= 0 && particles[b] >= 0) {
+                        if (keys)
+                            keys[count] =
+                                pair_key(sinew_saddle_free_of(s, particles[a]), sinew_saddle_free_of(s, particles[b]));
+                        count++;
+                    }
+        }
+    }
+    return count;
+}
+
+static sinew_status order_free(const sinew_saddle *s, int32_t *order, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t most = list_pairs(s, NULL);
+    int64_t *keys = sinew_allocate(a, most, sizeof *keys);
+    sinew_real *places = sinew_assembly_places(s->assembly, s->rest);
+    sinew_status status = keys && places ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK) {
+        list_pairs(s, keys);
+        status = order_graph(s, s->free_count, keys, most, places, order, error);
+    }
+    sinew_release(a, keys);
+    sinew_release(a, places);
+    return status;
+}
+
+/* How many particles come before the rows of an element: those up to its last; of early ones up to its first. */
+static int32_t particles_before(const sinew_saddle *s, const sinew_row_set *set, int32_t e, const int32_t *rank)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e);
+    const bool early = s->early[sinew_row_of(set, e, 0)];
+    int32_t first = s->free_count, last = 0;
+    for (int32_t a = 0; a < set->vertex_count; a++) {
+        const int32_t at = particles[a] >= 0 ? rank[sinew_saddle_free_of(s, particles[a])] : -1;
+        first = at >= 0 && at < first ? at : first;
+        last = at + 1 > last ? at + 1 : last;
+    }
+    return early ? first : set->whole ? s->free_count : last;
+}
+
+/* after [row_count]: how many particles are eliminated before each row. */
+static void rank_rows(const sinew_saddle *s, const int32_t *rank, int32_t *after)
+{
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++)
+            for (int32_t i = 0; i < set->constraint_count; i++)
+                after[sinew_row_of(set, e, i)] = particles_before(s, set, e, rank);
+    }
+}
+
+/* Places of all unknowns: particles in their order, each row among them. */
+static void place_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
+{
+    const int32_t rows = s->rows->row_count;
+    memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
+    for (int32_t r = 0; r < rows; r++)
+        first[after[r] + 1]++;
+    /* first[k] = the place of the rows that follow k particles */
+    for (int32_t k = 0; k <= s->free_count; k++)
+        first[k + 1] += first[k];
+    for (int32_t k = 0; k < s->free_count; k++)
+        s->particle_place[order[k]] = 3 * k + first[k + 1];
+    for (int32_t r = 0; r < rows; r++)
+        s->row_place[r] = 3 * after[r] + first[after[r]]++;
+}
+
+sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t n = (size_t)s->free_count;
+    int32_t *order = sinew_allocate(a, n, sizeof *order), *rank = sinew_allocate(a, n, sizeof *rank);
+    int32_t *after = sinew_allocate_zero(a, (size_t)s->rows->row_count, sizeof *after);
+    int32_t *first = sinew_allocate(a, n + 2, sizeof *first);
+    sinew_status status = order && rank && after && first ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK && n > 0)
+        status = order_free(s, order, error);
+    if (status == SINEW_OK) {
+        for (size_t k = 0; k < n; k++)
+            rank[order[k]] = (int32_t)k;
+        rank_rows(s, rank, after);
+        place_unknowns(s, order, after, first);
+    }
+    sinew_release(a, order);
+    sinew_release(a, rank);
+    sinew_release(a, after);
+    sinew_release(a, first);
+    return status;
+}
+
+/* ---- Rows last ------------------------------------------------------------------------------- */
+
+/* first [free_count + 1], touching: the rows of each particle; only counts where `touching` is NULL. */
+static void list_touching(const sinew_saddle *s, int32_t *first, int32_t *touching)
+{
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t k = 0; k < set->element_count * set->vertex_count; k++) {
+            const int32_t e = k / set->vertex_count, particle = s->rows->particle[set->particle_at + (size_t)k];
+            for (int32_t i = 0; particle >= 0 && i < set->constraint_count; i++) {
+                const int32_t j = sinew_saddle_free_of(s, particle);
+                if (touching)
+                    touching[first[j]++] = sinew_row_of(set, e, i);
+                else
+                    first[j + 1]++;
+            }
+        }
+    }
+}
+
+/* The rows of particle j lie from first[j] to first[j + 1]; *touching is the caller's to release. */
+static bool make_touching(const sinew_saddle *s, int32_t *first, int32_t **touching)
+{
+    const size_t n = (size_t)s->free_count;
+    memset(first, 0, (n + 1) * sizeof *first);
+    list_touching(s, first, NULL);
+    for (size_t j = 0; j < n; j++)
+        first[j + 1] += first[j];
+    *touching = sinew_allocate(&s->allocator, (size_t)first[n], sizeof **touching);
+    if (!*touching)
+        return false;
+    list_touching(s, first, *touching);
+    /* Listing has moved each beginning to the next one's place. */
+    memmove(first + 1, first, n * sizeof *first);
+    first[0] = 0;
+    return true;
+}
+
+/* Keys of pairs of rows that share a particle or an element's compliance; counts only where keys is NULL. */
+static size_t list_row_pairs(const sinew_saddle *s, const int32_t *first, const int32_t *touching, int64_t *keys)
+{
+    size_t count = 0;
+    for (int32_t r = 0; r < s->rows->row_count; r++, count++)
+        if (keys)
+            keys[count] = pair_key(r, r);
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t x = first[j]; x < first[j + 1]; x++)
+            for (int32_t y = first[j]; y < x; y++, count++)
+                if (keys)
+                    keys[count] = pair_key(touching[x], touching[y]);
+    return count;
+}
+
+bool sinew_saddle_rows_can_be_last(const sinew_saddle *s)
+{
+    if (s->curved || s->rows->row_count == 0 || s->assembly->column[s->free_count] != s->free_count)
+        return false;
+    int32_t *first = sinew_allocate_zero(&s->allocator, (size_t)s->free_count + 1, sizeof *first);
+    double pairs = 0;
+    if (first)
+        list_touching(s, first, NULL);
+    for (int32_t j = 1; first && j <= s->free_count; j++)
+        pairs += 0.5 * (double)first[j] * ((double)first[j] + 1);
+    sinew_release(&s->allocator, first);
+    return first && pairs <= MOST_PAIRS * (double)s->rows->row_count;
+}
+
+static sinew_status order_rows(const sinew_saddle *s, int32_t *first, int32_t *order, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    int32_t *touching = NULL;
+    int64_t *keys = NULL;
+    size_t most = 0;
+    bool good = make_touching(s, first, &touching);
+    if (good) {
+        most = list_row_pairs(s, first, touching, NULL);
+        good = (keys = sinew_allocate(a, most, sizeof *keys));
+    }
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    if (good) {
+        list_row_pairs(s, first, touching, keys);
+        status = order_graph(s, s->rows->row_count, keys, most, NULL, order, error);
+    }
+    sinew_release(a, keys);
+    sinew_release(a, touching);
+    return status;
+}
+
+sinew_status sinew_saddle_order_rows(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    int32_t *first = sinew_allocate(a, (size_t)s->free_count + 1, sizeof *first);
+    int32_t *order = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *order);
+    sinew_status status =
+        first && order ? order_rows(s, first, order, error) : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK) {
+        for (int32_t j = 0; j < s->free_count; j++)
+            s->particle_place[j] = 3 * j;
+        for (int32_t k = 0; k < s->rows->row_count; k++)
+            s->row_place[order[k]] = 3 * s->free_count + k;
+    }
+    sinew_release(a, first);
+    sinew_release(a, order);
+    return status;
+}
+
+/* ---- Early rows ------------------------------------------------------------------------------ */
+
+/* Whether all rows of an element have a compliance. */
+static bool is_compliant(const sinew_saddle *s, const sinew_row_set *set, int32_t e)
+{
+    bool compliant = !set->hard && !set->whole;
+    for (int32_t i = 0; i < set->constraint_count; i++)
+        compliant &= sinew_row_compliance(s->rows, set, e, i, i) > 0;
+    return compliant;
+}
+
+void sinew_saddle_choose_early(sinew_saddle *s)
+{
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++) {
+            const bool early = is_compliant(s, set, e);
+            for (int32_t i = 0; i < set->constraint_count; i++)
+                s->early[sinew_row_of(set, e, i)] = early;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * geometric_stiffness.c: geometric stiffness, -sum_i lambda_i d2C_i, that keeps a matrix definite.
+ *
+ * An edge of length l under the tension T has the stiffness T / l across itself: it resists moving sideways. Under
+ * compression that is negative, the edge would rather buckle, and a matrix with it need not be definite within the
+ * constraints. So edges under compression leave theirs out. Edges of a rigid body keep it, as those that push are
+ * balanced by those that pull: half of them alone would resist its turning.
+ *
+ * Why it matters, on the way to the rows as well as at the end. Edges in a row between two pins that are nearly
+ * straight nearly depend on each other: sigma, the least singular value of their J, is about their bend at a vertex.
+ * Without the stiffness the cheapest motion that shortens them is a zigzag of single vertices, of the size |C| / sigma,
+ * which lengthens them again at second order; iterations wander. With it a zigzag costs T / l, which for fine meshes is
+ * a thousand times m / h^2, and edges move as a whole.
+ */
+#include <string.h>
+
+#include "solve/kkt/kkt_common.h"
+
+/* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer where some are pinned. */
+static bool is_rigid(const sinew_constraints *c, const sinew_row_set *set)
+{
+    const int32_t *particles = sinew_row_particles(c, set, 0);
+    int32_t known[4], count = 0;
+    if (set->element_count != 6)
+        return false;
+    for (int32_t i = 0; i < 12; i++) {
+        int32_t k = 0;
+        while (k < count && known[k] != particles[i])
+            k++;
+        if (k == 4)
+            return false;
+        if (k == count)
+            known[count++] = particles[i];
+    }
+    return true;
+}
+
+static void leave_out_compression(const sinew_constraints *c, const sinew_row_set *set)
+{
+    for (int32_t e = 0; e < set->element_count; e++) {
+        double *block = c->blocks + set->block_at + 27 * (size_t)e; /* 00, 10, 11 */
+        if (block[0] + block[4] + block[8] > 0)
+            memset(block, 0, 27 * sizeof *block);
+    }
+}
+
+void sinew_row_curve(sinew_row_solve *r, const sinew_real *q, bool definite)
+{
+    sinew_constraints_curve(r->rows, q, r->lambda);
+    for (int32_t t = 0; t < r->rows->set_count && definite; t++) {
+        const sinew_row_set *set = &r->rows->sets[t];
+        if (set->curved && set->vertex_count == 2 && !is_rigid(r->rows, set))
+            leave_out_compression(r->rows, set);
+    }
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * saddle_system.c: see saddle_system.h.
+ */
+#include "solve/kkt/saddle_system.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "solve/kkt/elimination_order.h"
+#include "solve/kkt/rank_check.h"
+
+/* Pivots of hard rows, scaled, that are none. In single precision rounded places turn rows by 1e-7 and more. */
+#define REDUNDANT   (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
+#define LIFTED      1e-9 /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
+#define REFINEMENTS 8
+
+/* ---- Pattern --------------------------------------------------------------------------------- */
+
+/* What is done with each number of the matrix, in one fixed order: (i, j) are its unknowns, `at` its place in the list
+ * that it comes from. */
+typedef void entry_visit(void *context, int list, size_t at, int32_t i, int32_t j);
+
+enum {
+    FROM_HESSIAN,
+    FROM_JACOBIAN,
+    FROM_ALPHA,
+    FROM_BLOCKS,
+    LIST_COUNT
+};
+
+/* Lower triangle of the assembled Hessian; of a diagonal block one half. */
+static void visit_hessian(const sinew_saddle *s, entry_visit *visit, void *context)
+{
+    const sinew_assembly *as = s->assembly;
+    for (int32_t j = 0; j < as->free_count; j++) {
+        const int32_t blocks = as->column[j + 1] - as->column[j];
+        for (int32_t k = 0; k < blocks; k++)
+            for (int32_t c = 0; c < 3; c++)
+                for (int32_t r = k == 0 ? c : 0; r < 3; r++) {
+                    const int32_t i = as->row[as->column[j] + k];
+                    visit(context, FROM_HESSIAN, 9 * (size_t)as->column[j] + (size_t)(3 * blocks * c + 3 * k + r),
+                          s->particle_place[i] + r, s->particle_place[j] + c);
+                }
+    }
+}
+
+static void visit_jacobian(const sinew_saddle *s, const sinew_row_set *set, int32_t e, entry_visit *visit,
+                           void *context)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e), m = set->constraint_count;
+    for (int32_t i = 0; i < m; i++) {
+        const int32_t row = s->row_place[sinew_row_of(set, e, i)];
+        const size_t at = (size_t)(sinew_row_jacobian(s->rows, set, e, i) - s->rows->J);
+        for (int32_t k = 0; k < 3 * set->vertex_count; k++)
+            if (particles[k / 3] >= 0)
+                visit(context, FROM_JACOBIAN, at + (size_t)k,
+                      s->particle_place[sinew_saddle_free_of(s, particles[k / 3])] + k % 3, row);
+        for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++)
+            visit(context, FROM_ALPHA, set->compliance_at + (size_t)((e * m + i) * m + j),
+                  s->row_place[sinew_row_of(set, e, j)], row);
+    }
+}
+
+static void visit_blocks(const sinew_saddle *s, const sinew_row_set *set, int32_t e, entry_visit *visit, void *context)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e), n = set->vertex_count;
+    size_t at = set->block_at + (size_t)e * 9 * (size_t)(n * (n + 1) / 2);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b <= a; b++)
+            for (int32_t k = 0; k < 9; k++, at++) {
+                if (particles[a] < 0 || particles[b] < 0 || (a == b && k / 3 < k % 3))
+                    continue;
+                visit(context, FROM_BLOCKS, at, s->particle_place[sinew_saddle_free_of(s, particles[a])] + k / 3,
+                      s->particle_place[sinew_saddle_free_of(s, particles[b])] + k % 3);
+            }
+}
+
+static void visit_entries(const sinew_saddle *s, entry_visit *visit, void *context)
+{
+    visit_hessian(s, visit, context);
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++) {
+            visit_jacobian(s, set, e, visit, context);
+            if (s->curved && set->curved)
+                visit_blocks(s, set, e, visit, context);
+        }
+    }
+}
+
+typedef struct key_list {
+    int64_t *keys;
+    size_t count;
+} key_list;
+
+static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j)
+{
+    key_list *keys = context;
+    (void)list;
+    (void)at;
+    /* Column, then row: the upper triangle. */
+    if (keys->keys)
+        keys->keys[keys->count] = (int64_t)(i > j ? i : j) << 32 | (i > j ? j : i);
+    keys->count++;
+}
+
+static size_t find_entry(const sinew_saddle *s, int32_t i, int32_t j)
+{
+    const int32_t column = i > j ? i : j, row = i > j ? j : i;
+    size_t low = s->column[column], high = s->column[column + 1];
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (s->row[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void map_entry(void *context, int list, size_t at, int32_t i, int32_t j)
+{
+    sinew_saddle *s = context;
+    int32_t *const lists[LIST_COUNT] = {s->hessian_at, s->jacobian_at, s->alpha_at, s->block_at};
+    lists[list][at] = (int32_t)find_entry(s, i, j);
+}
+
+static bool fill_columns(sinew_saddle *s, key_list *keys)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t count = sinew_saddle_sort_keys(keys->keys, keys->count);
+    s->column = sinew_allocate_zero(a, (size_t)s->count + 1, sizeof *s->column);
+    s->row = sinew_allocate(a, count, sizeof *s->row);
+    if (!s->column || !s->row)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        s->column[(keys->keys[k] >> 32) + 1]++;
+        s->row[k] = (int32_t)(keys->keys[k] & 0xffffffff);
+    }
+    for (int32_t j = 0; j < s->count; j++)
+        s->column[j + 1] += s->column[j];
+    return true;
+}
+
+static void drop_columns(sinew_saddle *s)
+{
+    sinew_release(&s->allocator, s->column);
+    sinew_release(&s->allocator, s->row);
+    s->column = NULL;
+    s->row = NULL;
+}
+
+/* column and row of the unknowns where they have been placed. */
+static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
+{
+    key_list keys = {0};
+    visit_entries(s, collect_key, &keys);
+    if (keys.count > INT32_MAX)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
+                          (double)keys.count);
+    keys.keys = sinew_allocate(&s->allocator, keys.count, sizeof *keys.keys);
+    keys.count = 0;
+    bool good = keys.keys != NULL;
+    if (good) {
+        visit_entries(s, collect_key, &keys);
+        good = fill_columns(s, &keys);
+    }
+    sinew_release(&s->allocator, keys.keys);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* Columns of the places at hand, and what it costs to factorise them. */
+static sinew_status cost_columns(sinew_saddle *s, double *cost, sinew_error *error)
+{
+    const sinew_status status = build_columns(s, error);
+    return status == SINEW_OK ? sinew_ldl_cost(s->count, s->column, s->row, cost, error) : status;
+}
+
+/* Takes the order with rows last where it costs less than the one by particles, which is at hand. */
+static sinew_status try_rows_last(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t n = (size_t)s->free_count, m = (size_t)s->rows->row_count;
+    int32_t *const places = s->particle_place, *const rows = s->row_place;
+    double cost[2];
+    sinew_status status = cost_columns(s, &cost[0], error);
+    if (status != SINEW_OK)
+        return status;
+    drop_columns(s);
+    s->particle_place = sinew_allocate(a, n, sizeof *places);
+    s->row_place = sinew_allocate(a, m, sizeof *rows);
+    status = s->particle_place && s->row_place ? sinew_saddle_order_rows(s, error)
+                                               : sinew_fail_memory(error, "the order of rows");
+    if (status == SINEW_OK)
+        status = cost_columns(s, &cost[1], error);
+    const bool taken = status == SINEW_OK && cost[1] < cost[0];
+    sinew_release(a, taken ? places : s->particle_place);
+    sinew_release(a, taken ? rows : s->row_place);
+    if (!taken) {
+        drop_columns(s);
+        s->particle_place = places;
+        s->row_place = rows;
+    }
+    return status;
+}
+
+/* Places and columns. */
+static sinew_status lay_out(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    s->particle_place = sinew_allocate(a, (size_t)s->free_count, sizeof *s->particle_place);
+    s->row_place = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *s->row_place);
+    s->early = sinew_allocate_zero(a, (size_t)s->rows->row_count, 1);
+    if (!s->particle_place || !s->row_place || !s->early)
+        return sinew_fail_memory(error, "the order of rows");
+    sinew_saddle_choose_early(s);
+    sinew_status status = sinew_saddle_order_particles(s, error);
+    if (status == SINEW_OK && sinew_saddle_rows_can_be_last(s))
+        status = try_rows_last(s, error);
+    return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
+}
+
+/* ---- Create ---------------------------------------------------------------------------------- */
+
+static int32_t *make_map(const sinew_saddle *s, size_t count)
+{
+    int32_t *map = sinew_allocate(&s->allocator, count, sizeof *map);
+    for (size_t i = 0; map && i < count; i++)
+        map[i] = -1;
+    return map;
+}
+
+static bool make_maps(sinew_saddle *s)
+{
+    size_t numbers[LIST_COUNT] = {9 * (size_t)s->assembly->column[s->free_count]};
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->constraint_count;
+        numbers[FROM_JACOBIAN] += e * m * n * 3;
+        numbers[FROM_ALPHA] += e * m * m;
+        numbers[FROM_BLOCKS] += s->curved && set->curved ? e * 9 * (n * (n + 1) / 2) : 0;
+    }
+    s->hessian = sinew_allocate(&s->allocator, numbers[FROM_HESSIAN], sizeof *s->hessian);
+    s->hessian_at = make_map(s, numbers[FROM_HESSIAN]);
+    s->jacobian_at = make_map(s, numbers[FROM_JACOBIAN]);
+    s->alpha_at = make_map(s, numbers[FROM_ALPHA]);
+    s->block_at = make_map(s, numbers[FROM_BLOCKS]);
+    if (!s->hessian || !s->hessian_at || !s->jacobian_at || !s->alpha_at || !s->block_at)
+        return false;
+    visit_entries(s, map_entry, s);
+    return true;
+}
+
+static sinew_status allocate_numbers(sinew_saddle *s, sinew_error *error)
+{
+    const sinew_allocator *a = &s->allocator;
+    const size_t n = (size_t)s->count, entries = s->column[n];
+    s->values = sinew_allocate(a, entries, sizeof *s->values);
+    s->scaled = sinew_allocate(a, entries, sizeof *s->scaled);
+    s->scale = sinew_allocate(a, n, sizeof *s->scale);
+    s->floors = sinew_allocate(a, n, sizeof *s->floors);
+    s->right = sinew_allocate(a, n, sizeof *s->right);
+    s->solution = sinew_allocate(a, n, sizeof *s->solution);
+    s->is_row = sinew_allocate_zero(a, n, sizeof *s->is_row);
+    s->doubtful = sinew_allocate(a, SINEW_SADDLE_DOUBTS, sizeof *s->doubtful);
+    s->left = sinew_allocate(a, (size_t)SINEW_SADDLE_DOUBTS * SINEW_SADDLE_DOUBTS, sizeof *s->left);
+    const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_row &&
+                      s->doubtful && s->left;
+    for (int32_t r = 0; good && r < s->rows->row_count; r++)
+        s->is_row[s->row_place[r]] = 1;
+    return good && make_maps(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+}
+
+sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, uint32_t kind,
+                                  sinew_error *error)
+{
+    sinew_saddle *s = sinew_allocate_zero(&rest->allocator, 1, sizeof *s);
+    sinew_status status = s ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+    if (s) {
+        s->allocator = rest->allocator;
+        s->rest = rest;
+        s->rows = rows;
+        for (int32_t t = 0; t < rows->set_count && kind & (SINEW_SADDLE_CURVED | SINEW_SADDLE_TAUT); t++)
+            s->curved |= rows->sets[t].curved;
+        s->assembly = sinew_assembly_create(rest, kind & SINEW_SADDLE_MASSES ? 0 : rest->task_count, NULL, error);
+        status = s->assembly ? SINEW_OK : SINEW_ERROR_MEMORY;
+    }
+    if (status == SINEW_OK) {
+        s->free_count = s->assembly->free_count;
+        s->count = 3 * s->free_count + rows->row_count;
+        status = lay_out(s, error);
+    }
+    if (status == SINEW_OK)
+        status = allocate_numbers(s, error);
+    if (status == SINEW_OK)
+        s->ldl = sinew_ldl_create(&s->allocator, sinew_lanes()->dense, s->count, s->column, s->row, error);
+    if (status == SINEW_OK && s->ldl)
+        return s;
+    sinew_saddle_destroy(s);
+    return NULL;
+}
+
+void sinew_saddle_destroy(sinew_saddle *s)
+{
+    if (!s)
+        return;
+    const sinew_allocator allocator = s->allocator;
+    sinew_ldl_destroy(s->ldl);
+    if (s->assembly)
+        sinew_assembly_destroy(s->rest, s->assembly);
+    void *arrays[] = {s->particle_place, s->row_place,   s->column,   s->row,      s->values, s->scaled, s->hessian,
+                      s->hessian_at,     s->jacobian_at, s->alpha_at, s->block_at, s->scale,  s->floors, s->right,
+                      s->solution,       s->is_row,      s->early,    s->doubtful, s->left,   s};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&allocator, arrays[i]);
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
+{
+    const sinew_assembly *as = s->assembly;
+    const sinew_objective *o = s->rest;
+    if (fill->hessian) {
+        sinew_assembly_fill(s->assembly, s->rest, fill->q, fill->project, s->hessian);
+        for (size_t k = 0; k < 9 * (size_t)as->column[as->free_count]; k++)
+            if (s->hessian_at[k] >= 0)
+                s->values[s->hessian_at[k]] += s->hessian[k];
+        return;
+    }
+    for (int32_t j = 0; j < s->free_count && !o->quasistatic; j++)
+        for (int32_t c = 0; c < 3; c++)
+            s->values[s->column[s->particle_place[j] + c + 1] - 1] += (double)o->mass[as->particle[j]] / (o->h * o->h);
+}
+
+static void add_rows(sinew_saddle *s, const sinew_row_set *set, int32_t e, const uint8_t *active)
+{
+    const int32_t m = set->constraint_count;
+    for (int32_t i = 0; i < m; i++) {
+        const int32_t row = sinew_row_of(set, e, i);
+        const double *J = sinew_row_jacobian(s->rows, set, e, i);
+        const bool on = !active || active[row];
+        for (int32_t k = 0; k < 3 * set->vertex_count && on; k++)
+            if (s->jacobian_at[J - s->rows->J + k] >= 0)
+                s->values[s->jacobian_at[J - s->rows->J + k]] += J[k];
+        for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++) {
+            const bool both = on && (!active || active[sinew_row_of(set, e, j)]);
+            s->values[s->alpha_at[set->compliance_at + (size_t)((e * m + i) * m + j)]] -=
+                both     ? sinew_row_compliance(s->rows, set, e, i, j)
+                : i == j ? 1
+                         : 0;
+        }
+    }
+}
+
+/* A vertex that an element names twice gets both mirror images of that block, the diagonal twice. */
+static void subtract_blocks(sinew_saddle *s, const sinew_row_set *set, int32_t e)
+{
+    const int32_t *particles = sinew_row_particles(s->rows, set, e), n = set->vertex_count;
+    size_t at = set->block_at + (size_t)e * 9 * (size_t)(n * (n + 1) / 2);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b <= a; b++) {
+            const bool twice = a != b && particles[a] == particles[b];
+            for (int32_t k = 0; k < 9; k++, at++)
+                if (s->block_at[at] >= 0)
+                    s->values[s->block_at[at]] -= (twice && k % 4 == 0 ? 2 : 1) * s->rows->blocks[at];
+        }
+}
+
+/* Mean and norm of A's diagonal. */
+static void measure_diagonal(sinew_saddle *s)
+{
+    double sum = 0, squares = 0;
+    for (int32_t j = 0; j < s->free_count; j++) {
+        double trace = 0;
+        for (int32_t c = 0; c < 3; c++)
+            trace += fabs(s->values[s->column[s->particle_place[j] + c + 1] - 1]);
+        sum += trace;
+        squares += trace * trace;
+    }
+    s->mean = s->free_count > 0 ? sum / (3 * (double)s->free_count) : 1;
+    s->trace_norm = sqrt(squares);
+}
+
+void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
+{
+    memset(s->values, 0, s->column[s->count] * sizeof *s->values);
+    add_hessian(s, fill);
+    for (int32_t t = 0; t < s->rows->set_count; t++) {
+        const sinew_row_set *set = &s->rows->sets[t];
+        for (int32_t e = 0; e < set->element_count; e++) {
+            add_rows(s, set, e, fill->active);
+            if (fill->curvature && set->curved)
+                subtract_blocks(s, set, e);
+        }
+    }
+    measure_diagonal(s);
+}
+
+/* scale of rows = J diag(A)^-1 J^T + alpha, where that of particles is known. */
+static void measure_rows(sinew_saddle *s)
+{
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        s->scale[s->row_place[r]] = fabs(s->values[s->column[s->row_place[r] + 1] - 1]);
+    for (int32_t k = 0; k < s->count; k++)
+        for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
+            const int32_t i = s->row[at];
+            if (s->is_row[i] == s->is_row[k])
+                continue;
+            const int32_t row = s->is_row[k] ? k : i, particle = s->is_row[k] ? i : k;
+            s->scale[row] += pow(s->values[at] * s->scale[particle], 2);
+        }
+}
+
+/* scale of particles = |A_ii|^-1/2, of rows (J diag(A)^-1 J^T + alpha)^-1/2; a hard row has a floor, an early one a
+ * lift. */
+static void find_scales(sinew_saddle *s, double shift)
+{
+    memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            const double size = fabs(s->values[s->column[k + 1] - 1] + shift * s->mean);
+            s->scale[k] = size > 1e-10 * s->mean ? 1 / sqrt(size) : 1 / sqrt(s->mean > 0 ? s->mean : 1);
+        }
+    measure_rows(s);
+    for (int32_t r = 0; r < s->rows->row_count; r++) {
+        const int32_t k = s->row_place[r];
+        const double alpha = -s->values[s->column[k + 1] - 1];
+        s->scale[k] = s->scale[k] > 0 ? 1 / sqrt(s->scale[k]) : 1;
+        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? fmax(REDUNDANT, s->doubt) : 0;
+    }
+}
+
+/* scaled = the matrix in its scales, with the shift. */
+static void fill_scaled(sinew_saddle *s, double shift)
+{
+    for (int32_t k = 0; k < s->count; k++)
+        for (size_t at = s->column[k]; at < s->column[k + 1]; at++)
+            s->scaled[at] = s->values[at] * s->scale[k] * s->scale[s->row[at]];
+    for (int32_t j = 0; j < s->free_count && shift > 0; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            s->scaled[s->column[k + 1] - 1] += shift * s->mean * s->scale[k] * s->scale[k];
+        }
+}
+
+/* Rows have negative pivots. One that comes out positive where no second look was taken, or where A is badly
+ * conditioned, is what round-off has left of zero behind a small pivot: the floor is raised until it is none. */
+static bool factorise_rows(sinew_saddle *s, double shift)
+{
+    bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    const double clear = good ? sinew_saddle_doubt(s) : 0;
+    if (clear > 0) {
+        sinew_saddle_look_again(s, clear, fmax(REDUNDANT, s->doubt));
+        fill_scaled(s, shift);
+        good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    }
+    for (double floor = 100 * REDUNDANT; good && s->inertia.positive > 3 * s->free_count && floor < 1e-6;
+         floor *= 100) {
+        for (int32_t k = 0; k < s->count; k++)
+            s->floors[k] = s->floors[k] > 0 ? fmax(s->floors[k], floor) : s->floors[k];
+        good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
+    }
+    return good;
+}
+
+bool sinew_saddle_factorise(sinew_saddle *s, double shift)
+{
+    find_scales(s, shift);
+    fill_scaled(s, shift);
+    return factorise_rows(s, shift) && s->inertia.positive == 3 * s->free_count;
+}
+
+bool sinew_saddle_dropped(const sinew_saddle *s, int32_t row)
+{
+    return sinew_ldl_dropped(s->ldl, s->row_place[row]);
+}
+
+double sinew_saddle_solve(sinew_saddle *s, const double *a, const double *b, double *dq, double *y)
+{
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            s->right[k] = s->scale[k] * a[3 * j + c];
+        }
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        s->right[s->row_place[r]] = s->scale[s->row_place[r]] * b[r];
+    const double left = sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++) {
+            const int32_t k = s->particle_place[j] + c;
+            dq[3 * j + c] = s->scale[k] * s->solution[k];
+        }
+    for (int32_t r = 0; r < s->rows->row_count; r++)
+        y[r] = -s->scale[s->row_place[r]] * s->solution[s->row_place[r]];
+    return left;
+}

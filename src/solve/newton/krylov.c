@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * krylov.c: Newton's linear systems without a matrix: the Hessian is applied element by element. Conjugate
+ * gradients need it positive definite and notice where it is not; biconjugate gradients take what comes.
+ */
+#include "linear/krylov/bicgstab.h"
+#include "linear/krylov/pcg.h"
+#include "solve/coarse/coarse_correction.h"
+#include "solve/newton/newton.h"
+
+/* Either has its own arrays; the other's stay NULL. */
+typedef struct krylov {
+    sinew_pcg pcg;
+    sinew_block_inverse blocks; /* of pcg */
+    sinew_coarse coarse;        /* of pcg, where it is asked for */
+    sinew_bicgstab bicgstab;
+    double *diagonal; /* [particle_count][9] */
+} krylov;
+
+static krylov *prepare_common(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    krylov *k = n->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *k);
+    if (k)
+        k->diagonal = sinew_allocate(&o->allocator, 9 * (size_t)o->particle_count, sizeof *k->diagonal);
+    if (!k || !k->diagonal) {
+        sinew_fail_memory(error, "the preconditioner");
+        return NULL;
+    }
+    return sinew_objective_need_tangents(o, error) == SINEW_OK ? k : NULL;
+}
+
+static void release(sinew_solve *s, sinew_newton *n)
+{
+    const sinew_allocator *allocator = &s->objective->allocator;
+    krylov *k = n->memory;
+    if (!k)
+        return;
+    sinew_pcg_destroy(allocator, &k->pcg);
+    sinew_block_inverse_destroy(allocator, &k->blocks);
+    sinew_coarse_destroy(&k->coarse);
+    sinew_bicgstab_destroy(allocator, &k->bicgstab);
+    sinew_release(allocator, k->diagonal);
+    sinew_release(allocator, k);
+    n->memory = NULL;
+}
+
+/* The Hessian at q as a product, its diagonal blocks in `precondition`. */
+static void linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
+{
+    sinew_objective *o = s->objective;
+    const krylov *k = n->memory;
+    sinew_objective_diagonal(o, s->q, project, k->diagonal);
+    sinew_block_inverse_set(precondition, k->diagonal);
+    sinew_objective_linearise(o, s->q, project);
+}
+
+/* n->trial = -gradient */
+static void set_right(const sinew_solve *s, sinew_newton *n)
+{
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        n->trial[i] = -s->gradient[i];
+}
+
+/* The tolerance of a system whose solution is only looked at, not followed. */
+static double loosest(const sinew_newton *n)
+{
+    return n->inner > 0 ? 0 : n->inner_tolerance;
+}
+
+static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
+{
+    sinew_objective_product(context, x, Ax);
+}
+
+/* ---- Conjugate gradients --------------------------------------------------------------------- */
+
+static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    krylov *k = prepare_common(s, n, error);
+    if (!k)
+        return SINEW_ERROR_MEMORY;
+    sinew_status status =
+        sinew_block_inverse_create(&o->allocator, &k->blocks, o->particle_count, o->thread_count, error);
+    if (status == SINEW_OK && n->aggregate > 0)
+        status = sinew_coarse_create(&k->coarse, o, n->aggregate, 0, error);
+    return status == SINEW_OK ? sinew_pcg_create(&o->allocator, &k->pcg, o->particle_count, o->thread_count, error)
+                              : status;
+}
+
+/* z = B^-1 r + P A^-1 P^T r: blocks for what is short, aggregates for what is long (coarse_correction.h). */
+static void precondition(void *context, const sinew_real *r, sinew_real *z)
+{
+    krylov *k = context;
+    sinew_block_inverse_apply(&k->blocks, r, z);
+    if (k->coarse.ready)
+        sinew_coarse_solve(&k->coarse, 1, r, true, z);
+    if (k->coarse.ready)
+        sinew_filter(k->coarse.objective, z);
+}
+
+static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
+{
+    krylov *k = n->memory;
+    set_right(s, n);
+    const sinew_pcg_result result =
+        sinew_pcg_solve(&k->pcg, (sinew_linear_map){multiply, s->objective}, (sinew_linear_map){precondition, k},
+                        n->trial, n->d, tolerance, sinew_newton_inner(n));
+    s->linear_iterations += result.iterations;
+    return !result.indefinite;
+}
+
+/* Conjugate gradients stop where the curvature turns negative; the direction gathered until then will do. */
+static bool resolve_cg(sinew_solve *s, sinew_newton *n)
+{
+    run_cg(s, n, loosest(n));
+    return true;
+}
+
+static sinew_newton_outcome solve_cg(sinew_solve *s, sinew_newton *n, bool project)
+{
+    krylov *k = n->memory;
+    linearise(s, n, project, &k->blocks);
+    if (n->aggregate > 0)
+        sinew_coarse_fill(&k->coarse, s->q);
+    return run_cg(s, n, sinew_newton_forcing(s, n)) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_INDEFINITE;
+}
+
+const sinew_newton_linear sinew_newton_cg = {
+    .prepare = prepare_cg,
+    .release = release,
+    .solve = solve_cg,
+    .resolve = resolve_cg,
+    .tells = true,
+};
+
+/* ---- Biconjugate gradients ------------------------------------------------------------------- */
+
+static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_error *error)
+{
+    const sinew_objective *o = s->objective;
+    krylov *k = prepare_common(s, n, error);
+    return k ? sinew_bicgstab_create(&o->allocator, &k->bicgstab, o->particle_count, o->thread_count, error)
+             : SINEW_ERROR_MEMORY;
+}
+
+static void run_bicgstab(sinew_solve *s, sinew_newton *n, double tolerance)
+{
+    krylov *k = n->memory;
+    set_right(s, n);
+    const sinew_bicgstab_result result =
+        sinew_bicgstab_solve(&k->bicgstab, multiply, s->objective, n->trial, n->d, tolerance, sinew_newton_inner(n));
+    s->linear_iterations += result.iterations;
+}
+
+static bool resolve_bicgstab(sinew_solve *s, sinew_newton *n)
+{
+    run_bicgstab(s, n, loosest(n));
+    return true;
+}
+
+static sinew_newton_outcome solve_bicgstab(sinew_solve *s, sinew_newton *n, bool project)
+{
+    krylov *k = n->memory;
+    linearise(s, n, project, &k->bicgstab.precondition);
+    run_bicgstab(s, n, sinew_newton_forcing(s, n));
+    return SINEW_NEWTON_SOLVED;
+}
+
+const sinew_newton_linear sinew_newton_bicgstab = {
+    .prepare = prepare_bicgstab,
+    .release = release,
+    .solve = solve_bicgstab,
+    .resolve = resolve_bicgstab,
+};

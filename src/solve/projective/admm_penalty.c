@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * admm_penalty.c: see admm_penalty.h. The numbers were chosen on the random scenes of tests/test_admm_spinning.c.
+ */
+#include "solve/projective/admm_penalty.h"
+
+#include <math.h>
+
+enum {
+    BLOCK = 8,      /* iterations between two looks */
+    SETTLING = 3,   /* iterations after a change that say more about the change than about the weight */
+    FIRST_LOOK = 3, /* iterations after which a weight far too small is seen at once */
+    BLOW_UP_BLOCKS = 8,
+    LONG = 4 /* blocks */
+};
+
+/* Smaller weights let iterates swing too far, larger ones stand still. */
+static const double least = 0.1, most = 1e4;
+/* Borders must be this much apart for the weight to go between them; smaller changes are not worth a factorisation. */
+static const double apart = 1.1, worthwhile = 1.15;
+static const double largest_rise = 2, largest_fall = 0.6, rise_of_cycles = 1.4;
+
+void sinew_weight_start(sinew_weight_rule *rule, double c)
+{
+    *rule = (sinew_weight_rule){.memory = {.c = c, .high = INFINITY, .ratio = 1}};
+}
+
+bool sinew_weight_sane(const sinew_weight_memory *m)
+{
+    /* Squares of c have to stay numbers in single precision too, and the count must not run over. */
+    const double smallest = 1e-6, largest = 1e12;
+    return m->c >= smallest && m->c <= largest && m->low >= 0 && isfinite(m->low) && m->high > 0 && m->firm >= 0 &&
+           isfinite(m->firm) && m->rate >= 0 && isfinite(m->rate) && m->ratio > 0 && isfinite(m->ratio) &&
+           m->changes >= 0 && m->changes <= INT64_MAX / 2;
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+static void watch_anew(sinew_weight_rule *rule, int32_t settling)
+{
+    rule->since = -settling;
+    rule->blocks = 0;
+    rule->log_ratio = 0;
+}
+
+static double within_borders(const sinew_weight_memory *m, double c)
+{
+    if (c >= m->low * apart && c <= m->high / apart)
+        return c;
+    if (m->low > 0 && isfinite(m->high))
+        return sqrt(m->low * m->high);
+    return m->low > 0 ? fmax(c, m->low * apart) : fmin(c, m->high / apart);
+}
+
+/* Moves c by about `factor`; what it was becomes a border. A strong wish moves a border that is in its way. */
+static bool change(sinew_weight_rule *rule, double factor)
+{
+    sinew_weight_memory *m = &rule->memory;
+    const double wanted = fmin(fmax(m->c * factor, least), most);
+    if (factor > 1) {
+        m->low = fmax(m->low, m->c);
+        if (factor >= largest_rise && wanted > m->high / apart)
+            m->high = INFINITY;
+    } else {
+        m->high = fmin(m->high, m->c);
+        if (factor <= largest_fall && wanted < m->low * apart)
+            m->low = fmin(m->low, m->firm);
+    }
+    double c = within_borders(m, wanted);
+    /* PD's own weight is exact where nothing turns: it is not stepped over on the way up. */
+    if (m->c < 0.8 && c > 1)
+        c = 1;
+    if (c > m->c / worthwhile && c < m->c * worthwhile)
+        return false;
+    m->c = c;
+    m->changes++;
+    rule->changes++;
+    watch_anew(rule, SETTLING);
+    return true;
+}
+
+/* A weight with which iterations do not converge is a border that stays. */
+static bool leave_cycle(sinew_weight_rule *rule, double factor)
+{
+    sinew_weight_memory *m = &rule->memory;
+    m->firm = m->c;
+    if (m->high < 1.2 * m->c * factor)
+        m->high = INFINITY;
+    return change(rule, factor);
+}
+
+void sinew_weight_disturb(sinew_weight_rule *rule)
+{
+    watch_anew(rule, SETTLING);
+}
+
+void sinew_weight_restart(sinew_weight_rule *rule)
+{
+    sinew_weight_memory *m = &rule->memory;
+    m->firm = m->low = m->c;
+    m->high = INFINITY;
+    m->c = fmin(3 * m->c, most);
+    m->changes++;
+    watch_anew(rule, SETTLING);
+}
+
+/* ---- Watching -------------------------------------------------------------------------------- */
+
+static double wish(double ratio)
+{
+    return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
+}
+
+/* Steps that need few iterations do not get a new weight half-way; when the whole of the last one speaks for it, the
+ * next one begins with another. */
+bool sinew_weight_begin(sinew_weight_rule *rule)
+{
+    const double yield = 0.85, slow = 0.65, far_off = 4;
+    sinew_weight_memory *m = &rule->memory;
+    m->low *= yield;
+    m->firm *= yield;
+    m->high /= yield;
+    rule->changes = 0;
+    const bool wanted = m->rate > slow && (m->ratio > far_off || m->ratio < 1 / far_off);
+    const bool changed = wanted && change(rule, wish(m->ratio));
+    m->rate = 0;
+    m->ratio = 1;
+    watch_anew(rule, 2);
+    return changed;
+}
+
+/* Shrinking an iteration, and mean of R, since the end of block `from`. */
+static double rate_since(const sinew_weight_rule *rule, int32_t from)
+{
+    return pow(rule->sizes[rule->blocks] / rule->sizes[from], 1.0 / (BLOCK * (rule->blocks - from)));
+}
+
+static double ratio_since(const sinew_weight_rule *rule, int32_t from)
+{
+    return exp((rule->log_ratios[rule->blocks] - rule->log_ratios[from]) / (BLOCK * (rule->blocks - from)));
+}
+
+/* How far from one R has to be: the less the longer it was averaged. */
+static double doubt(int32_t blocks)
+{
+    return blocks == 1 ? 3 : blocks == 2 ? 2.2 : blocks <= 4 ? 1.8 : 1.5;
+}
+
+/* Slow for long: then a ratio near one counts too, and a border that is in the way was set by a beginning. */
+static bool push_on(sinew_weight_rule *rule, double ratio)
+{
+    const double off = 1.15, step = 1.3, far_off = 2;
+    sinew_weight_memory *m = &rule->memory;
+    if (ratio < 1 / far_off && m->low > 0)
+        m->low = m->firm = 0;
+    if (ratio > far_off)
+        m->high = INFINITY;
+    return (ratio > off && change(rule, fmax(wish(ratio), step))) ||
+           (ratio < 1 / off && change(rule, fmin(wish(ratio), 1 / step)));
+}
+
+static bool look(sinew_weight_rule *rule)
+{
+    const double standing = 0.99, growing = 1.05, slow = 0.88, crawling = 0.97;
+    const int32_t half = rule->blocks / 2, last = rule->blocks - 1;
+    const double rate = rate_since(rule, half), ratio = ratio_since(rule, half);
+    const double rate_now = rate_since(rule, last), ratio_now = ratio_since(rule, last);
+    rule->memory.rate = rate_since(rule, 0);
+    rule->memory.ratio = rule->changes > 0 ? 1 : ratio_since(rule, 0);
+    if ((rate_now > standing && ratio_now > 0.8) || rate_now > growing)
+        return leave_cycle(rule, fmin(fmax(sqrt(ratio_now), rise_of_cycles), 2.5));
+    const double far_off = doubt(rule->blocks - half);
+    if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || fmin(rate, rate_now) < slow)
+        return false;
+    if (rule->blocks - half >= LONG && rate > crawling)
+        return push_on(rule, ratio);
+    /* An average that the last block speaks against is one side of a swing. */
+    return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) && change(rule, wish(ratio));
+}
+
+/* A weight below PD's own that is far too small shows from the start. */
+static bool first_look(sinew_weight_rule *rule, double size)
+{
+    const double slow = 0.5, far_off = 5;
+    const double ratio = exp(rule->log_ratio / FIRST_LOOK), rate = pow(size / rule->sizes[0], 1.0 / FIRST_LOOK);
+    return rule->changes == 0 && rule->memory.c < 0.9 && ratio > far_off && rate > slow &&
+           change(rule, fmin(sqrt(ratio), 2.5));
+}
+
+bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)
+{
+    const double blow_up = 30, smallest = 1e-100, swing = 10;
+    size = fmax(size, smallest);
+    rule->since++;
+    if (rule->since == 0) {
+        rule->sizes[0] = size;
+        rule->log_ratios[0] = 0;
+    }
+    if (rule->since <= 0)
+        return false;
+    rule->log_ratio += log(fmin(fmax(ratio, 1 / swing), swing));
+    if (size > blow_up * rule->sizes[0] && rule->blocks < BLOW_UP_BLOCKS)
+        return leave_cycle(rule, rise_of_cycles);
+    if (rule->since == FIRST_LOOK && first_look(rule, size))
+        return true;
+    if (rule->since % BLOCK != 0 || rule->blocks + 1 >= SINEW_WEIGHT_BLOCKS)
+        return false;
+    rule->blocks++;
+    rule->sizes[rule->blocks] = size;
+    rule->log_ratios[rule->blocks] = rule->log_ratio;
+    return look(rule);
+}

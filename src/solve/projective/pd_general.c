@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pd_general.c: copies, metrics, weights and the local step of pd_general.h; the matrix is pd_general_matrix.c's.
+ */
+#include "solve/projective/pd_general.h"
+
+#include <string.h>
+
+#include "energy/registry.h"
+#include "solve/projective/global_matrix.h"
+#include "solve/projective/pd_general_internal.h"
+#include "solve/parameters.h"
+
+/* ---- One element ------------------------------------------------------------------------------- */
+
+static void metric_identity(sinew_set_element *e, const sinew_objective *o)
+{
+    (void)o;
+    for (int32_t a = 0; a < e->sqp.point_count; a++)
+        e->metric[a * e->sqp.point_count + a] = 1;
+}
+
+static void metric_mean(sinew_set_element *e, const sinew_objective *o)
+{
+    const int32_t m = e->sqp.point_count;
+    (void)o;
+    for (int32_t i = 0; i < m * m; i++)
+        e->metric[i] = (i % (m + 1) == 0) - 1.0 / m;
+}
+
+static void metric_vertex(sinew_set_element *e, const sinew_objective *o)
+{
+    const int32_t m = e->sqp.point_count;
+    (void)o;
+    for (int32_t a = 1; a < m; a++) {
+        e->metric[0] += 1;
+        e->metric[a * m + a] = 1;
+        e->metric[a] = e->metric[a * m] = -1;
+    }
+}
+
+static void metric_mass(sinew_set_element *e, const sinew_objective *o)
+{
+    for (int32_t a = 0; a < e->sqp.point_count; a++)
+        e->metric[a * e->sqp.point_count + a] = (double)o->mass[e->particle[a]];
+}
+
+/* D^T D */
+static void metric_reduced(sinew_set_element *e, const sinew_objective *o)
+{
+    const sinew_energy_ops *ops = e->sqp.ops;
+    const int32_t n = ops->info.vertex_count, m = e->sqp.point_count;
+    sinew_reduced_kernel kernel = {.groups = {.count = 1, .vertex = e->vertex, .data = e->data}};
+    (void)o;
+    kernel.rows = e->rows;
+    ops->reduce(&kernel);
+    for (int32_t r = 0; r < ops->row_count; r++)
+        for (int32_t a = 0; a < n; a++)
+            for (int32_t b = 0; b < n; b++)
+                e->metric[e->vertex[a] / SINEW_POINT * m + e->vertex[b] / SINEW_POINT] +=
+                    (double)e->rows[r * n + a] * (double)e->rows[r * n + b];
+}
+
+typedef void metric_filler(sinew_set_element *element, const sinew_objective *objective);
+
+static void fill_metric(sinew_set_element *e, const sinew_objective *o, sinew_coordinates coordinates)
+{
+    static metric_filler *const free_to_move[] = {[SINEW_COORDINATES_REDUCED] = metric_reduced,
+                                                  [SINEW_COORDINATES_IDENTITY] = metric_identity,
+                                                  [SINEW_COORDINATES_MEAN] = metric_mean,
+                                                  [SINEW_COORDINATES_VERTEX] = metric_vertex,
+                                                  [SINEW_COORDINATES_MASS] = metric_mass};
+    static metric_filler *const held[] = {[SINEW_COORDINATES_REDUCED] = metric_reduced,
+                                          [SINEW_COORDINATES_IDENTITY] = metric_identity,
+                                          [SINEW_COORDINATES_MEAN] = metric_identity,
+                                          [SINEW_COORDINATES_VERTEX] = metric_identity,
+                                          [SINEW_COORDINATES_MASS] = metric_mass};
+    memset(e->metric, 0, sizeof e->metric);
+    (e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION ? held : free_to_move)[coordinates](e, o);
+}
+
+/* Places of an element that are the same point, as in padded cells. */
+static void find_points(sinew_set_element *e, const int32_t *local, size_t stride, const int32_t *particle)
+{
+    e->sqp.point_count = 0;
+    for (int32_t a = 0; a < e->sqp.ops->info.vertex_count; a++) {
+        const int32_t own = local[(size_t)a * stride];
+        int32_t point = 0;
+        while (point < e->sqp.point_count && e->local[point] != own)
+            point++;
+        e->local[point] = own;
+        e->particle[point] = particle[own / SINEW_POINT];
+        e->vertex[a] = SINEW_POINT * point;
+        e->sqp.point_count += point == e->sqp.point_count;
+    }
+}
+
+bool sinew_sets_element(const sinew_sets *s, const sinew_objective *o, int32_t t, size_t lane, sinew_set_element *e)
+{
+    const sinew_task *task = &o->tasks[t];
+    const sinew_batch *batch = task->batch;
+    const size_t W = (size_t)batch->width, group = (size_t)task->chunk->first_group + lane / W, at = lane % W;
+    const size_t n = (size_t)batch->ops->info.vertex_count, count = (size_t)batch->ops->data_count;
+    const sinew_real *data = batch->data + group * count * W + at;
+    if (batch->element[group * W + at] < 0 || data[0] == 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        e->data[i] = data[i * W];
+    e->sqp = (sinew_sqp){.ops = s->tasks[t].scalar,
+                         .data = e->data,
+                         .vertex = e->vertex,
+                         .metric = e->metric,
+                         .x = e->x,
+                         .tangent = s->work + (size_t)t * s->work_size};
+    e->sqp.blocks = e->sqp.tangent + e->sqp.ops->tangent_count;
+    e->rows = e->sqp.blocks + 9 * n * (n + 1) / 2;
+    find_points(e, batch->vertex + group * n * W + at, W, batch->particle + task->chunk->first_slot);
+    fill_metric(e, o, s->coordinates);
+    e->sqp.weight = s->weights ? s->weights[s->tasks[t].first_lane + lane] : 0;
+    return true;
+}
+
+/* ---- Weights ----------------------------------------------------------------------------------- */
+
+/* Trace of the metric, translations taken out where the energy does not feel them. */
+static double metric_trace(const sinew_set_element *e)
+{
+    const int32_t m = e->sqp.point_count;
+    double trace = 0, squares = 0, sum = 0;
+    for (int32_t a = 0; a < m; a++) {
+        double row = 0;
+        for (int32_t b = 0; b < m; b++)
+            row += e->metric[a * m + b];
+        trace += e->metric[a * m + a];
+        squares += row * row;
+        sum += row;
+    }
+    const bool held = e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION;
+    return held || sum <= 1e-9 * trace ? trace : trace - squares / sum;
+}
+
+/* k tr(D^T D) */
+static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
+{
+    sinew_set_element own = *e;
+    sinew_real k = 0;
+    sinew_reduced_kernel kernel = {.groups = {.count = 1, .vertex = e->vertex, .data = e->data},
+                                   .weights = &k,
+                                   .stretch_low = SINEW_STRETCH_LOW,
+                                   .stretch_high = SINEW_STRETCH_HIGH};
+    e->sqp.ops->stiffness(&kernel);
+    own.sqp.metric = own.metric;
+    fill_metric(&own, o, SINEW_COORDINATES_REDUCED);
+    return (double)k * metric_trace(&own);
+}
+
+/* The curvature at rest as if it were the same in all directions that have any, tr H^2 / tr H, times the number of
+ * points; without one of them where translations cost nothing. */
+static double rest_curvature(sinew_set_element *e, const sinew_objective *o)
+{
+    const int32_t m = e->sqp.point_count, size = 3 * m;
+    double H[SINEW_SQP_ROOM * SINEW_SQP_ROOM], rest[SINEW_SQP_ROOM], trace = 0, squares = 0;
+    for (int32_t i = 0; i < size; i++)
+        rest[i] = (double)o->rest[4 * (size_t)e->particle[i / 3] + (size_t)(i % 3)];
+    sinew_sqp_hessian(&e->sqp, rest, true, H);
+    for (int32_t i = 0; i < size; i++) {
+        trace += H[i * size + i];
+        for (int32_t j = 0; j < size; j++)
+            squares += H[i * size + j] * H[i * size + j];
+    }
+    const bool held = e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION;
+    return trace > 0 ? squares / trace * (held ? m : m - 1) : 0;
+}
+
+static sinew_status weigh(sinew_sets *s, const sinew_objective *o, double *weights, sinew_error *error)
+{
+    sinew_set_element e;
+    for (int32_t t = 0; t < o->task_count; t++)
+        for (size_t lane = 0; lane < sinew_task_lanes(&o->tasks[t]); lane++) {
+            const bool on = sinew_sets_element(s, o, t, lane, &e);
+            double *weight = &weights[s->tasks[t].first_lane + lane];
+            *weight = 0;
+            if (!on)
+                continue;
+            const double own = e.sqp.ops->reduce ? reduced_curvature(&e, o) : rest_curvature(&e, o);
+            const double trace = metric_trace(&e);
+            if (!(own > 0 && trace > 0))
+                return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                                  "pd cannot weigh an element of %s: it has %s; use coordinates = reduced with sets = "
+                                  "own, or newton",
+                                  e.sqp.ops->info.name, own > 0 ? "no mass" : "no stiffness at rest");
+            *weight = own / trace;
+        }
+    return SINEW_OK;
+}
+
+/* ---- Create ------------------------------------------------------------------------------------ */
+
+static bool make_room(sinew_sets *s, const sinew_objective *o)
+{
+    const sinew_allocator *allocator = &o->allocator;
+    size_t lanes = 0, copies = 0;
+    s->tasks = sinew_allocate_zero(allocator, (size_t)o->task_count, sizeof *s->tasks);
+    for (int32_t t = 0; s->tasks && t < o->task_count; t++) {
+        const sinew_energy_ops *ops = o->tasks[t].batch->ops;
+        const size_t n = (size_t)ops->info.vertex_count, own = sinew_task_lanes(&o->tasks[t]);
+        const size_t work = (size_t)ops->tangent_count + 9 * n * (n + 1) / 2 + (size_t)ops->row_count * n;
+        s->tasks[t] = (sinew_set_task){sinew_energy_scalar(ops), lanes, copies, 0};
+        s->work_size = work > s->work_size ? work : s->work_size;
+        lanes += own;
+        copies += 3 * n * own;
+    }
+    s->work = sinew_allocate_zero(allocator, s->work_size * (size_t)o->task_count, sizeof *s->work);
+    s->copies = sinew_allocate_zero(allocator, copies, sizeof *s->copies);
+    s->known = sinew_allocate_zero(allocator, lanes, sizeof *s->known);
+    s->lane_count = lanes;
+    return s->tasks && s->work && s->copies && s->known;
+}
+
+sinew_sets *sinew_sets_create(const sinew_objective *o, sinew_coordinates coordinates, sinew_error *error)
+{
+    sinew_sets *s = sinew_allocate_zero(&o->allocator, 1, sizeof *s);
+    if (!s) {
+        sinew_fail_memory(error, "projective dynamics");
+        return NULL;
+    }
+    s->coordinates = coordinates;
+    double *weights = make_room(s, o) ? sinew_allocate(&o->allocator, s->lane_count, sizeof *weights) : NULL;
+    sinew_status status = weights ? weigh(s, o, weights, error) : sinew_fail_memory(error, "projective dynamics");
+    s->weights = weights;
+    if (status == SINEW_OK)
+        status = sinew_sets_matrix(s, o, error);
+    if (status == SINEW_OK)
+        return s;
+    sinew_sets_destroy(s, o);
+    return NULL;
+}
+
+void sinew_sets_destroy(sinew_sets *s, const sinew_objective *o)
+{
+    if (!s)
+        return;
+    void *arrays[] = {s->tasks, s->work, s->copies, s->known, s->weights, s->inverse};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&o->allocator, arrays[i]);
+    sinew_prefactor_destroy(s->factor);
+    sinew_assembly_destroy(o, s->pattern);
+    sinew_release(&o->allocator, s);
+}
+
+/* ---- Local step -------------------------------------------------------------------------------- */
+
+void sinew_sets_begin(sinew_sets *s)
+{
+    memset(s->known, 0, s->lane_count);
+}
+
+/* g += w A^T A (p - x) */
+static void add_pull(const sinew_set_element *e, const double *p, sinew_real *g)
+{
+    const int32_t m = e->sqp.point_count;
+    for (int32_t a = 0; a < m; a++)
+        for (int32_t c = 0; c < 3; c++) {
+            double sum = 0;
+            for (int32_t b = 0; b < m; b++)
+                sum += e->metric[a * m + b] * (p[3 * b + c] - e->x[3 * b + c]);
+            g[e->local[a] + c] += (sinew_real)(e->sqp.weight * sum);
+        }
+}
+
+typedef struct local_pass {
+    sinew_sets *sets;
+    const sinew_objective *objective;
+    bool project; /* else only the value is asked for */
+} local_pass;
+
+static void local_step(void *context, int32_t t, sinew_reduced_kernel *kernel)
+{
+    const local_pass *pass = context;
+    sinew_sets *s = pass->sets;
+    sinew_set_task *own = &s->tasks[t];
+    const size_t stride = 3 * (size_t)own->scalar->info.vertex_count;
+    sinew_set_element e;
+    own->value = 0;
+    for (size_t lane = 0; lane < sinew_task_lanes(&pass->objective->tasks[t]); lane++) {
+        if (!sinew_sets_element(s, pass->objective, t, lane, &e))
+            continue;
+        double *p = s->copies + own->first_copy + stride * lane;
+        uint8_t *known = &s->known[own->first_lane + lane];
+        for (int32_t i = 0; i < 3 * e.sqp.point_count; i++)
+            e.x[i] = (double)kernel->x[e.local[i / 3] + i % 3];
+        if (pass->project || !*known)
+            *known = sinew_sqp_project(&e.sqp, *known, p);
+        add_pull(&e, p, kernel->g);
+        own->value += sinew_sqp_distance(&e.sqp, p);
+    }
+}
+
+void sinew_sets_local(sinew_sets *s, sinew_objective *o, const sinew_real *q, sinew_real *b)
+{
+    local_pass pass = {s, o, true};
+    sinew_objective_local(o, q, local_step, &pass, b);
+    sinew_objective_add_inertia(o, 1, q, b);
+}
+
+double sinew_sets_value(sinew_sets *s, sinew_objective *o, const sinew_real *q, sinew_real *work)
+{
+    local_pass pass = {s, o, false};
+    double sum = 0;
+    sinew_objective_local(o, q, local_step, &pass, work);
+    for (int32_t t = 0; t < o->task_count; t++)
+        sum += s->tasks[t].value;
+    return sum;
+}

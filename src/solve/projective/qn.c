@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * qn.c: L-BFGS whose first Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017;
+ * thesis algorithms 6 to 8).
+ *
+ *     d = -H_k grad g(q),   H_k: two-loop recursion over the last few (s, y) pairs around S^-1
+ *     q <- q + alpha d,     alpha by line search on g
+ *
+ * S = M/h^2 + sum w_j D_j^T D_j as in PD; where an energy is not a distance to a set, its weight is the stiffness of
+ * the quadratic that fits the material best over an interval of stretches, thesis (4.64). In place of S pairs may also
+ * be added to a diagonal (`first`), which no one wants but to see what S is worth. Takes every energy that has
+ * reduced coordinates; with no pairs and alpha = 1 an iteration is one of PD.
+ *
+ * Where something touches, pairs know the elastic part alone, and the blocks C of contacts where the iterate is
+ * (contact_blocks.h) come to it: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts stiffen and let go in one
+ * iteration, so pairs that have seen them mislead: with those a sliding box stayed 10 % behind.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "solve/projective/global_system.h"
+#include "solve/line_search.h"
+#include "solve/parameters.h"
+#include "solve/solver.h"
+
+enum {
+    WINDOW,
+    SEARCH,
+    STRETCH_LOW,
+    STRETCH_HIGH,
+    START,
+    FIRST,
+    SHRINK,
+    LEAST,
+    PARAMETER_COUNT
+};
+#define WINDOW_MOST 32
+
+static const sinew_parameter parameters[PARAMETER_COUNT] = {
+    [WINDOW] = {.name = "window",
+                .unit = "",
+                .minimum = 0,
+                .maximum = WINDOW_MOST,
+                .preset = 5,
+                .meaning = "pairs of past steps remembered; 0: the constant matrix alone"},
+    [SEARCH] = {.name = "search",
+                .unit = "",
+                .choices = "backtracking|wolfe|none",
+                .maximum = 2,
+                .preset = 0,
+                .meaning = "line search: enough decrease, that and enough curvature, or full steps"},
+    [STRETCH_LOW] = SINEW_STRETCH_LOW_PARAMETER,
+    [STRETCH_HIGH] = SINEW_STRETCH_HIGH_PARAMETER,
+    [START] = SINEW_START_PARAMETER,
+    [FIRST] = {.name = "first",
+               .unit = "",
+               .choices = "pd|diagonal|identity",
+               .maximum = 2,
+               .preset = 0,
+               .meaning =
+                   "the matrix that pairs are added to: that of PD, the mean stiffness of each particle at rest, "
+                   "or a multiple of the identity"},
+    [SHRINK] = {.name = "shrink",
+                .unit = "",
+                .minimum = 0,
+                .maximum = 1,
+                .preset = 0,
+                .open_maximum = true,
+                .meaning = "backtracking: beta, what a step is shortened by; 0: where a parabola is lowest"},
+    [LEAST] = {.name = "least",
+               .unit = "",
+               .minimum = 0,
+               .maximum = 1,
+               .preset = 0,
+               .open_maximum = true,
+               .meaning = "backtracking: t, a step shorter than this is taken as it is; 0: no step is, the pairs are "
+                          "dropped"},
+};
+
+typedef struct qn {
+    int32_t window, count, newest; /* pairs kept at most, kept now, place of the last */
+    int search;
+    sinew_global global;
+    bool old_known; /* old_q is where the last iteration of this step began, and old_gradient without contacts there */
+    sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
+    sinew_real *old_q;                                     /* [particle_count][4]; NULL until something touches */
+    sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
+    double rho[WINDOW_MOST];
+    double scale; /* m/N: the identity's multiple */
+} qn;
+
+/* x = B0^-1 x; `alone`: without contacts and transient rows that are left to conjugate gradients. */
+typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
+
+/* ---- Prepare --------------------------------------------------------------------------------- */
+
+static sinew_status allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
+{
+    const size_t size = 4 * (size_t)o->particle_count;
+    n->d = sinew_allocate_zero(&o->allocator, size, sizeof *n->d);
+    n->trial = sinew_allocate_zero(&o->allocator, size, sizeof *n->trial);
+    n->trial_gradient = sinew_allocate_zero(&o->allocator, size, sizeof *n->trial_gradient);
+    n->old_gradient = sinew_allocate_zero(&o->allocator, size, sizeof *n->old_gradient);
+    n->pairs = sinew_allocate_zero(&o->allocator, 2 * size * (size_t)n->window, sizeof *n->pairs);
+    bool good = n->d && n->trial && n->trial_gradient && n->old_gradient && n->pairs;
+    return good ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
+}
+
+static sinew_status need_old(const sinew_objective *o, qn *n, sinew_error *error)
+{
+    if (n->global.touches && !n->old_q)
+        n->old_q = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *n->old_q);
+    return !n->global.touches || n->old_q ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
+}
+
+static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
+{
+    sinew_objective *o = s->objective;
+    qn *n = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *n);
+    if (!n)
+        return sinew_fail_memory(error, "the quasi-Newton method");
+    n->window = (int32_t)s->def.parameters[WINDOW];
+    n->search = (int)s->def.parameters[SEARCH];
+    const sinew_global_rule rule = {
+        .beside = true,
+        .factorisations = &s->factorisations,
+        .weighing = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
+    sinew_status status = allocate_vectors(o, n, error);
+    if (status == SINEW_OK)
+        status = sinew_global_create(&n->global, o, &rule, error);
+    return status == SINEW_OK ? need_old(o, n, error) : status;
+}
+
+static sinew_status qn_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    qn *n = s->memory;
+    const sinew_status status = sinew_global_refresh(&n->global, s->objective, changed, error);
+    return status == SINEW_OK ? need_old(s->objective, n, error) : status;
+}
+
+static void qn_release(sinew_solve *s)
+{
+    sinew_objective *o = s->objective;
+    qn *n = s->memory;
+    if (!n)
+        return;
+    sinew_global_destroy(&n->global, o);
+    void *arrays[] = {n->d, n->trial, n->trial_gradient, n->old_gradient, n->old_q, n->pairs, n};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&o->allocator, arrays[i]);
+    s->memory = NULL;
+}
+
+/* ---- Direction ------------------------------------------------------------------------------- */
+
+static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
+{
+    int32_t place = (n->newest - age + n->window) % n->window;
+    return n->pairs + (2 * (size_t)place + (size_t)which) * 4 * (size_t)s->objective->particle_count;
+}
+
+static double rho_of(const qn *n, int32_t age)
+{
+    return n->rho[(n->newest - age + n->window) % n->window];
+}
+
+static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+{
+    if (alone)
+        sinew_global_solve_factor(&n->global, s->objective, x, x);
+    else
+        sinew_global_solve(&n->global, s->objective, x, x);
+}
+
+/* A third of the trace of each particle's block; stiffness_of is zero at pins, as x is. */
+static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+{
+    (void)n;
+    (void)alone;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        x[i] = s->stiffness_of[i / 4] > 0 ? (sinew_real)(3 * (double)x[i] / s->stiffness_of[i / 4]) : 0;
+}
+
+static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+{
+    (void)alone;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        x[i] = (sinew_real)(n->scale * (double)x[i]);
+}
+
+/* The multiple of the identity before there are pairs: one that is not too far for the stiffest particle. Later it is
+ * s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
+static double first_scale(const sinew_solve *s)
+{
+    double most = 0;
+    for (int32_t i = 0; i < s->objective->particle_count; i++)
+        most = fmax(most, s->stiffness_of[i]);
+    return most > 0 ? 3 / most : 1;
+}
+
+/* d <- H d, thesis algorithm 7, with B0^-1 in the middle. */
+static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
+{
+    static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
+    const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
+    double xi[WINDOW_MOST];
+    for (int32_t age = 0; age < n->count; age++) {
+        xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
+    }
+    firsts[(int)s->def.parameters[FIRST]](s, n, alone, d);
+    for (int32_t age = n->count - 1; age >= 0; age--) {
+        double eta = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 1), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_of(s, n, age, 0), count, threads);
+    }
+}
+
+/* z = H r without contacts */
+static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
+{
+    const sinew_solve *s = context;
+    memcpy(z, r, 4 * (size_t)s->objective->particle_count * sizeof *z);
+    two_loops(s, s->memory, true, z);
+}
+
+/* d = -H grad g; d = -(H^-1 + C)^-1 grad g where something touches */
+static void find_direction(sinew_solve *s, qn *n)
+{
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        n->d[i] = -s->gradient[i];
+    if (n->global.touches)
+        sinew_global_solve_beside(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
+    else
+        two_loops(s, n, false, n->d);
+}
+
+/* Keeps the pair that has been written to a place if it shows positive curvature. */
+static void keep_pair(const sinew_solve *s, qn *n, int32_t place)
+{
+    const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
+    const sinew_real *step = n->pairs + 2 * (size_t)place * 4 * (size_t)count, *change = step + 4 * (size_t)count;
+    double curvature = sinew_dot(step, change, count, threads);
+    double size = sinew_norm(step, count, threads) * sinew_norm(change, count, threads);
+    if (!(curvature > 1e-10 * size))
+        return;
+    n->rho[place] = 1 / curvature;
+    n->scale = curvature / sinew_dot(change, change, count, threads);
+    n->newest = place;
+    n->count = n->count < n->window ? n->count + 1 : n->window;
+}
+
+/* s = alpha d and y = gradient - old gradient */
+static void remember(const sinew_solve *s, qn *n, double alpha)
+{
+    const size_t size = 4 * (size_t)s->objective->particle_count;
+    if (n->window == 0)
+        return;
+    int32_t place = (n->newest + 1) % n->window;
+    sinew_real *step = n->pairs + 2 * (size_t)place * size, *change = step + size;
+    for (size_t i = 0; i < size; i++) {
+        step[i] = (sinew_real)alpha * n->d[i];
+        change[i] = s->gradient[i] - n->old_gradient[i];
+    }
+    keep_pair(s, n, place);
+}
+
+/* s = q - q_old and y, the change of the gradient without contacts, between two iterations while something touches:
+ * neither the guard nor new contacts spoil them. */
+static void remember_elastic(const sinew_solve *s, qn *n)
+{
+    const size_t size = 4 * (size_t)s->objective->particle_count;
+    sinew_real *elastic = n->trial_gradient;
+    if (n->window == 0 || n->global.iterates)
+        return;
+    memcpy(elastic, s->gradient, size * sizeof *elastic);
+    sinew_beside_take_away(&n->global.beside, s->objective, s->q, elastic);
+    if (n->old_known) {
+        const int32_t place = (n->newest + 1) % n->window;
+        sinew_real *step = n->pairs + 2 * (size_t)place * size, *change = step + size;
+        for (size_t i = 0; i < size; i++) {
+            step[i] = s->q[i] - n->old_q[i];
+            change[i] = elastic[i] - n->old_gradient[i];
+        }
+        keep_pair(s, n, place);
+    }
+    memcpy(n->old_q, s->q, size * sizeof *n->old_q);
+    memcpy(n->old_gradient, elastic, size * sizeof *elastic);
+    n->old_known = true;
+}
+
+/* ---- Iterate --------------------------------------------------------------------------------- */
+
+static void qn_begin(sinew_solve *s)
+{
+    qn *n = s->memory;
+    n->count = n->newest = 0;
+    n->old_known = false;
+    n->global.solves = 0;
+    n->scale = first_scale(s);
+    sinew_solve_start(s, (int)s->def.parameters[START]);
+}
+
+static double advance(sinew_solve *s, qn *n)
+{
+    static sinew_search *const searches[] = {sinew_line_search, sinew_line_search_wolfe, sinew_full_step};
+    const double beta = (double)s->def.parameters[SHRINK], least = (double)s->def.parameters[LEAST];
+    if (n->search == 0 && (beta > 0 || least > 0))
+        return sinew_line_search_by(s, n->d, beta, least, n->trial, n->trial_gradient);
+    return searches[n->search](s, n->d, n->trial, n->trial_gradient);
+}
+
+static uint32_t iterate(sinew_solve *s, qn *n)
+{
+    sinew_solve_evaluate(s);
+    if (!isfinite(s->residual))
+        return SINEW_STEP_NOT_FINITE;
+    const bool touches = n->global.touches;
+    sinew_global_linearise(&n->global, s->objective, s->q);
+    if (touches)
+        remember_elastic(s, n);
+    else
+        memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
+    n->old_known = touches;
+    find_direction(s, n);
+    double alpha = advance(s, n);
+    if (alpha == 0 && n->count > 0) {
+        /* The past misleads: forget it and go by the constant matrix alone. */
+        n->count = 0;
+        find_direction(s, n);
+        alpha = advance(s, n);
+    }
+    if (alpha == 0)
+        return SINEW_STEP_STALLED;
+    if (!touches)
+        remember(s, n, alpha);
+    return 0;
+}
+
+static uint32_t qn_iterate(sinew_solve *s)
+{
+    qn *n = s->memory;
+    const uint32_t bits = iterate(s, n);
+    s->linear_iterations = n->global.solves;
+    return bits;
+}
+
+static bool qn_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
+{
+    qn *n = s->memory;
+    sinew_global_solve(&n->global, s->objective, r, z);
+    return true;
+}
+
+const sinew_solver_ops sinew_solver_qn = {
+    .info = {.name = "qn",
+             .summary = "quasi-Newton: L-BFGS around the prefactored matrix of Projective Dynamics",
+             .parameters = parameters,
+             .parameter_count = PARAMETER_COUNT,
+             .default_iterations = 20,
+             .needs = SINEW_CAN_REDUCE,
+             .quasistatic = true},
+    .prepare = qn_prepare,
+    .release = qn_release,
+    .refreshes = SINEW_GLOBAL_REFRESHES,
+    .refresh = qn_refresh,
+    .needs_gradient = true,
+    .begin = qn_begin,
+    .iterate = qn_iterate,
+    .precondition = qn_precondition,
+};

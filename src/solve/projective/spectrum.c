@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spectrum.c: see spectrum.h.
+ */
+#include "solve/projective/spectrum.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "linear/krylov/block_jacobi.h"
+#include "linear/krylov/tridiagonal_eigen.h"
+#include "objective/connected_components.h"
+
+/* The estimate enters as a fourth root: this many steps find it closely enough, on long beams too. */
+enum {
+    STEPS = 24
+};
+
+typedef struct lanczos {
+    int32_t count;
+    double diagonal[STEPS], beside[STEPS]; /* of the tridiagonal matrix */
+    sinew_real *r, *z, *p, *Hp;            /* [particle_count][4] */
+} lanczos;
+
+/* ---- Turning as a whole ---------------------------------------------------------------------- */
+
+/* Pieces of the world that nothing holds can turn as a whole, which costs S much and H only inertia. No force turns
+ * them: what iterations have to bring down is apart from it. So the search is kept to z without angular momentum,
+ * C^T z = 0 with C = M (e_k x (x - centre)) for each piece, by z <- z - Y (C^T Y)^-1 C^T z, Y = S^-1 C. */
+typedef struct turning {
+    int32_t *piece;          /* [particle_count] the number of one of its particles, -1 where the piece is held */
+    sinew_real *C[3], *Y[3]; /* [particle_count][4] */
+    double *inverse;         /* [particle_count][9] (C^T Y)^-1 of each piece, zero without */
+    double *sums;            /* [particle_count][4] work space, by piece */
+} turning;
+
+static void turning_release(const sinew_objective *o, turning *t)
+{
+    void *arrays[] = {t->piece, t->C[0], t->C[1], t->C[2], t->Y[0], t->Y[1], t->Y[2], t->inverse, t->sums};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(&o->allocator, arrays[i]);
+}
+
+static bool turning_allocate(const sinew_objective *o, turning *t)
+{
+    const size_t n = (size_t)o->particle_count;
+    bool good = true;
+    for (int k = 0; k < 3; k++) {
+        t->C[k] = sinew_allocate_zero(&o->allocator, 4 * n, sizeof *t->C[k]);
+        t->Y[k] = sinew_allocate_zero(&o->allocator, 4 * n, sizeof *t->Y[k]);
+        good = good && t->C[k] && t->Y[k];
+    }
+    t->piece = sinew_allocate(&o->allocator, n, sizeof *t->piece);
+    t->inverse = sinew_allocate_zero(&o->allocator, 9 * n, sizeof *t->inverse);
+    t->sums = sinew_allocate(&o->allocator, 4 * n, sizeof *t->sums);
+    return good && t->piece && t->inverse && t->sums;
+}
+
+/* Pieces with a pin or a target are held, and so is everything where there is no inertia. */
+static void forget_held(const sinew_objective *o, turning *t)
+{
+    const size_t n = (size_t)o->particle_count;
+    memset(t->sums, 0, 4 * n * sizeof *t->sums);
+    for (size_t i = 0; i < n; i++)
+        t->sums[4 * (size_t)t->piece[i]] += o->pinned[i] || o->quasistatic ? 1 : 0;
+    for (int32_t k = 0; k < o->task_count; k++) {
+        const sinew_task *task = &o->tasks[k];
+        for (int32_t i = 0; task->batch->ops->target_slot >= 0 && i < task->chunk->slot_count; i++)
+            t->sums[4 * (size_t)t->piece[task->batch->particle[task->chunk->first_slot + i]]] += 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (t->sums[4 * (size_t)t->piece[i]] > 0)
+            t->piece[i] = -1;
+}
+
+/* sums = sum of m z and of m, by piece */
+static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
+{
+    memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        if (t->piece[i] < 0)
+            continue;
+        double *sum = t->sums + 4 * (size_t)t->piece[i];
+        for (size_t c = 0; c < 3; c++)
+            sum[c] += (double)o->mass[i] * (double)z[4 * i + c];
+        sum[3] += (double)o->mass[i];
+    }
+}
+
+/* C = m e_k x (x - centre of the piece) */
+static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t)
+{
+    sum_pieces(o, t, q);
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        if (t->piece[i] < 0)
+            continue;
+        const double *sum = t->sums + 4 * (size_t)t->piece[i];
+        double arm[3];
+        for (size_t c = 0; c < 3; c++)
+            arm[c] = (double)o->mass[i] * ((double)q[4 * i + c] - sum[c] / sum[3]);
+        for (size_t k = 0; k < 3; k++) {
+            t->C[k][4 * i + (k + 1) % 3] = (sinew_real)-arm[(k + 2) % 3];
+            t->C[k][4 * i + (k + 2) % 3] = (sinew_real)arm[(k + 1) % 3];
+        }
+    }
+}
+
+static bool turning_create(const sinew_objective *o, sinew_global *global, const sinew_real *q, turning *t)
+{
+    if (!turning_allocate(o, t))
+        return false;
+    sinew_objective_pieces(o, q, t->piece);
+    forget_held(o, t);
+    fill_turns(o, q, t);
+    for (int k = 0; k < 3; k++)
+        sinew_global_solve(global, o, t->C[k], t->Y[k]);
+    for (size_t i = 0; i < (size_t)o->particle_count; i++)
+        for (size_t e = 0; t->piece[i] >= 0 && e < 9; e++)
+            for (size_t c = 0; c < 3; c++)
+                t->inverse[9 * (size_t)t->piece[i] + e] +=
+                    (double)t->C[e / 3][4 * i + c] * (double)t->Y[e % 3][4 * i + c];
+    for (size_t i = 0; i < (size_t)o->particle_count; i++)
+        if (t->piece[i] == (int32_t)i) {
+            double *G = t->inverse + 9 * i, inverse[9] = {0};
+            /* Zero where the piece cannot turn about every axis (a point, a line). */
+            sinew_invert_block(G, 1e-9, inverse);
+            memcpy(G, inverse, sizeof inverse);
+        }
+    return true;
+}
+
+/* Translations cost S as much as H, but next to stiff elements so little of both that they would drown all else. */
+static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
+{
+    sum_pieces(o, t, z);
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        const double *sum = t->piece[i] < 0 ? NULL : t->sums + 4 * (size_t)t->piece[i];
+        for (size_t c = 0; sum && c < 3; c++)
+            z[4 * i + c] -= (sinew_real)(sum[c] / sum[3]);
+    }
+}
+
+/* r -= the share of its sum over the piece that m gives each particle: a force without sum shifts nothing. */
+static void take_force_out(const sinew_objective *o, const turning *t, sinew_real *r)
+{
+    memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
+    for (size_t i = 0; i < (size_t)o->particle_count; i++)
+        for (size_t c = 0; t->piece[i] >= 0 && c < 4; c++)
+            t->sums[4 * (size_t)t->piece[i] + c] += c < 3 ? (double)r[4 * i + c] : (double)o->mass[i];
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        const double *sum = t->piece[i] < 0 ? NULL : t->sums + 4 * (size_t)t->piece[i];
+        for (size_t c = 0; sum && c < 3; c++)
+            r[4 * i + c] -= (sinew_real)(sum[c] * (double)o->mass[i] / sum[3]);
+    }
+}
+
+static void take_turns_out(const sinew_objective *o, const turning *t, sinew_real *z)
+{
+    memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
+    for (size_t i = 0; i < (size_t)o->particle_count; i++)
+        for (size_t k = 0; t->piece[i] >= 0 && k < 3; k++)
+            for (size_t c = 0; c < 3; c++)
+                t->sums[4 * (size_t)t->piece[i] + k] += (double)t->C[k][4 * i + c] * (double)z[4 * i + c];
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        if (t->piece[i] < 0)
+            continue;
+        const double *sum = t->sums + 4 * (size_t)t->piece[i], *inverse = t->inverse + 9 * (size_t)t->piece[i];
+        for (size_t k = 0; k < 3; k++) {
+            const double s = inverse[3 * k] * sum[0] + inverse[3 * k + 1] * sum[1] + inverse[3 * k + 2] * sum[2];
+            for (size_t c = 0; c < 3; c++)
+                z[4 * i + c] -= (sinew_real)(s * (double)t->Y[k][4 * i + c]);
+        }
+    }
+}
+
+/* ---- Lanczos --------------------------------------------------------------------------------- */
+
+/* z = S^-1 r, apart from what moves pieces as wholes */
+static void apply_inverse(const sinew_objective *o, sinew_global *global, const turning *t, const sinew_real *r,
+                          sinew_real *z)
+{
+    sinew_global_solve(global, o, r, z);
+    take_shifts_out(o, t, z);
+    take_turns_out(o, t, z);
+}
+
+void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
+{
+    uint32_t state = 1;
+    for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++) {
+        state = state * 1664525u + 1013904223u;
+        r[i] = i % 4 == 3 || o->pinned[i / 4] ? 0 : (sinew_real)((double)(state >> 8) / (1 << 23) - 1);
+    }
+}
+
+static void run(sinew_objective *o, sinew_global *global, const turning *t, lanczos *l)
+{
+    const int32_t n = o->particle_count, threads = o->thread_count;
+    double alpha_before = 1, beta_before = 0;
+    sinew_spectrum_noise(o, l->r);
+    take_force_out(o, t, l->r);
+    apply_inverse(o, global, t, l->r, l->z);
+    memcpy(l->p, l->z, 4 * (size_t)n * sizeof *l->p);
+    double rz = sinew_dot(l->r, l->z, n, threads);
+    const double enough = rz * (double)FLT_EPSILON;
+    while (l->count < STEPS && rz > enough) {
+        sinew_objective_product(o, l->p, l->Hp);
+        const double curvature = sinew_dot(l->p, l->Hp, n, threads);
+        if (!(curvature > 0))
+            return;
+        const double alpha = rz / curvature;
+        sinew_add_scaled(l->r, (sinew_real)-alpha, l->Hp, n, threads);
+        apply_inverse(o, global, t, l->r, l->z);
+        const double next = sinew_dot(l->r, l->z, n, threads), beta = next / rz;
+        l->diagonal[l->count] = 1 / alpha + beta_before / alpha_before;
+        l->beside[l->count] = sqrt(fmax(beta, 0)) / alpha;
+        l->count++;
+        sinew_combine(l->p, l->z, (sinew_real)beta, l->p, n, threads);
+        alpha_before = alpha;
+        beta_before = beta;
+        rz = next;
+    }
+}
+
+sinew_status sinew_spectrum_find(sinew_objective *o, sinew_global *global, const sinew_real *q,
+                                 sinew_spectrum *spectrum, sinew_error *error)
+{
+    const size_t size = 4 * (size_t)o->particle_count;
+    const bool had_tangents = o->tangents != NULL;
+    lanczos l = {0};
+    turning t = {0};
+    *spectrum = (sinew_spectrum){1, 1};
+    sinew_real **vectors[] = {&l.r, &l.z, &l.p, &l.Hp};
+    bool good = true;
+    for (size_t i = 0; i < 4; i++) {
+        *vectors[i] = sinew_allocate_zero(&o->allocator, size, sizeof(sinew_real));
+        good = good && *vectors[i];
+    }
+    good = good && sinew_objective_need_tangents(o, NULL) == SINEW_OK && turning_create(o, global, q, &t);
+    if (good) {
+        sinew_objective_linearise(o, q, true);
+        run(o, global, &t, &l);
+    }
+    if (l.count > 0) {
+        const sinew_tridiagonal matrix = {l.count, l.diagonal, l.beside};
+        *spectrum = (sinew_spectrum){sinew_tridiagonal_eigenvalue(&matrix, 0, 0),
+                                     sinew_tridiagonal_eigenvalue(&matrix, l.count - 1, 0)};
+    }
+    turning_release(o, &t);
+    if (!had_tangents)
+        sinew_objective_drop_tangents(o);
+    for (size_t i = 0; i < 4; i++)
+        sinew_release(&o->allocator, *vectors[i]);
+    return good ? SINEW_OK : sinew_fail_memory(error, "the choice of ADMM's weight");
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mpbng_layers.c: see mpbng_layers.h.
+ */
+#include "solve/vertex_sweep/mpbng_layers.h"
+
+#include <string.h>
+
+#include "mesh/mesh.h"
+#include "mesh/edit/simplify.h"
+
+enum {
+    LEAST = 12, /* vertices of a layer */
+    BOUND = 8   /* vertices of a weak constraint */
+};
+#define SHRINKS 0.7 /* a layer of more than so many of the vertices below is not worth having */
+
+/* ---- Surfaces of the world ----------------------------------------------------------------------- */
+
+/* One layer while the next is made: its triangles, in its own numbers. */
+typedef struct sheet {
+    int32_t vertex_count, triangle_count;
+    int32_t *triangles;
+} sheet;
+
+/* The triangles of all energies on triangles; one that several energies have comes several times. */
+static bool find_triangles(const sinew_objective *o, sheet *out)
+{
+    int32_t count = 0;
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        if (sinew_task_begins(o, t) && sinew_get_stencil(o->tasks[t].batch->ops->info.stencil)->sheet)
+            count += o->tasks[t].batch->element_count;
+    *out = (sheet){.vertex_count = o->particle_count};
+    out->triangles = sinew_allocate(&o->allocator, 3 * (size_t)count, sizeof *out->triangles);
+    for (int32_t t = 0; out->triangles && t < o->fixed_task_count; t++) {
+        const sinew_batch *batch = o->tasks[t].batch;
+        if (!sinew_task_begins(o, t) || !sinew_get_stencil(batch->ops->info.stencil)->sheet)
+            continue;
+        sinew_batch_list(batch, out->triangles + 3 * (size_t)out->triangle_count);
+        out->triangle_count += batch->element_count;
+    }
+    return out->triangles != NULL;
+}
+
+/* ---- Vertices ------------------------------------------------------------------------------------ */
+
+static bool grow(sinew_layers *l, int32_t count)
+{
+    const sinew_allocator *a = &l->world->allocator;
+    const size_t old = (size_t)l->first[l->count], all = (size_t)count;
+    int32_t *fine = sinew_reallocate(a, l->fine, old, all, sizeof *fine);
+    l->fine = fine ? fine : l->fine;
+    int32_t *owner = sinew_reallocate(a, l->owner, old, all, sizeof *owner);
+    l->owner = owner ? owner : l->owner;
+    sinew_real *rest = sinew_reallocate(a, l->rest, 4 * old, 4 * all, sizeof *rest);
+    l->rest = rest ? rest : l->rest;
+    sinew_real *mass = sinew_reallocate(a, l->mass, old, all, sizeof *mass);
+    l->mass = mass ? mass : l->mass;
+    uint8_t *pinned = sinew_reallocate(a, l->pinned, old, all, sizeof *pinned);
+    l->pinned = pinned ? pinned : l->pinned;
+    return fine && owner && rest && mass && pinned;
+}
+
+static void set_vertex(sinew_layers *l, int32_t i, int32_t fine)
+{
+    const sinew_objective *o = l->world;
+    l->fine[i] = fine;
+    l->owner[i] = -1;
+    memcpy(l->rest + 4 * (size_t)i, o->rest + 4 * (size_t)fine, 4 * sizeof *l->rest);
+    l->pinned[i] = o->pinned[fine];
+    l->mass[i] = 0;
+}
+
+static bool add_world(sinew_layers *l)
+{
+    const int32_t n = l->world->particle_count;
+    if (!grow(l, n))
+        return false;
+    for (int32_t i = 0; i < n; i++) {
+        set_vertex(l, i, i);
+        l->mass[i] = l->world->mass[i];
+    }
+    l->count = 1;
+    l->first[1] = n;
+    return true;
+}
+
+/* ---- Energies of a layer --------------------------------------------------------------------------- */
+
+typedef struct elements {
+    int32_t count;
+    int32_t *particles; /* [count][vertex_count] */
+    sinew_real *data;   /* [count][data_count] */
+} elements;
+
+static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
+{
+    const sinew_allocator *a = &l->world->allocator;
+    const size_t count = (size_t)l->batch_count;
+    sinew_plan plan = {0};
+    sinew_batch_work work = {0};
+    sinew_batch **grown = sinew_reallocate(a, l->batches, count, count + 1, sizeof *grown);
+    sinew_batch *batch = sinew_batch_create(a, ops, l->world->lanes->width);
+    l->batches = grown ? grown : l->batches;
+    bool good = grown && batch;
+    if (good)
+        l->batches[l->batch_count++] = batch;
+    else
+        sinew_batch_destroy(a, batch);
+    good = good &&
+           sinew_plan_make(&plan, a, e->count, ops->info.vertex_count, l->first[l->count],
+                           sinew_get_stencil(ops->info.stencil)->fans, e->particles) &&
+           sinew_batch_fill(batch, a, &plan, e->particles, e->data, l->first[l->count], &work);
+    sinew_plan_release(&plan, a);
+    sinew_batch_work_release(&work, a);
+    return good;
+}
+
+static bool make_elements(const sinew_allocator *a, const sinew_energy_ops *ops, int32_t count, elements *e)
+{
+    e->count = 0;
+    e->particles = sinew_allocate(a, (size_t)count * (size_t)ops->info.vertex_count, sizeof *e->particles);
+    e->data = sinew_allocate(a, (size_t)count * (size_t)ops->data_count, sizeof *e->data);
+    return e->particles && e->data;
+}
+
+static void release_elements(const sinew_allocator *a, elements *e)
+{
+    sinew_release(a, e->particles);
+    sinew_release(a, e->data);
+}
+
+/* One of the world's elements at each of its particles, -1 where the batch has none. */
+static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch)
+{
+    int32_t *at = sinew_allocate(&o->allocator, (size_t)o->particle_count, sizeof *at);
+    for (int32_t i = 0; at && i < o->particle_count; i++)
+        at[i] = -1;
+    for (int32_t e = batch->element_count - 1; at && e >= 0; e--) {
+        int32_t particles[SINEW_STENCIL_MAX];
+        sinew_batch_particles(batch, e, particles);
+        for (int32_t a = 0; a < batch->ops->info.vertex_count; a++)
+            at[particles[a]] = e;
+    }
+    return at;
+}
+
+/* An element like those of the batch on a cell of the layer, unless the batch does not reach there or refuses it. */
+static void add_element(const sinew_layers *l, const sinew_batch *batch, const int32_t *element_at, const int32_t *cell,
+                        elements *e)
+{
+    const size_t n = (size_t)batch->ops->info.vertex_count;
+    const sinew_stencil_row *row = sinew_get_stencil(batch->ops->info.stencil);
+    int32_t *own = e->particles + (size_t)e->count * n;
+    sinew_real rest[3 * SINEW_STENCIL_MAX], parameters[SINEW_PARAMETER_MAX];
+    for (size_t a = 0; a < n; a++) {
+        own[a] = l->first[l->count - 1] + cell[a];
+        if (element_at[l->fine[own[a]]] < 0)
+            return;
+        memcpy(rest + 3 * a, l->rest + 4 * (size_t)own[a], 3 * sizeof *rest);
+    }
+    batch->parameters_of(batch->origin, element_at[l->fine[own[0]]], parameters);
+    const sinew_element element = {
+        .vertex_count = sinew_stencil_size(row, cell, (int32_t)n), .rest = rest, .parameters = parameters};
+    if (!batch->ops->prepare(&element, e->data + (size_t)e->count * (size_t)batch->ops->data_count))
+        e->count++;
+}
+
+/* The batch's energy on the highest layer. */
+static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const sinew_mesh *mesh, sinew_error *error)
+{
+    const sinew_allocator *a = &l->world->allocator;
+    const sinew_energy_ops *ops = batch->ops;
+    int32_t *cells = NULL, cell_count = 0;
+    elements e = {0};
+    sinew_status status =
+        sinew_get_stencil(ops->info.stencil)->find(a, mesh, ops->info.vertex_count, &cells, &cell_count, error);
+    if (status != SINEW_OK && status != SINEW_ERROR_MEMORY) {
+        /* The coarser mesh has no such cells: a ring of too many vertices, say. The energy stays where it is. */
+        sinew_error_clear(error);
+        return SINEW_OK;
+    }
+    int32_t *element_at = status == SINEW_OK ? find_elements(l->world, batch) : NULL;
+    bool good = element_at && make_elements(a, ops, cell_count, &e);
+    for (int32_t k = 0; good && k < cell_count; k++)
+        add_element(l, batch, element_at, cells + (size_t)k * (size_t)ops->info.vertex_count, &e);
+    if (good && e.count > 0)
+        good = add_batch(l, ops, &e);
+    if (status == SINEW_OK && !good)
+        status = sinew_fail_memory(error, "the layers");
+    release_elements(a, &e);
+    sinew_release(a, element_at);
+    sinew_release(a, cells);
+    return status;
+}
+
+/* Energies that look at all their elements together, as the pressure of a gas does, would see the layers' too. */
+static bool has_coarse_form(const sinew_batch *batch)
+{
+    const sinew_stencil_row *row = sinew_get_stencil(batch->ops->info.stencil);
+    return batch->parameters_of && row->find && row->takes == 0 && !row->fans && !batch->ops->check_whole &&
+           !batch->ops->share;
+}
+
+static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
+{
+    const sinew_objective *o = l->world;
+    sinew_mesh_def def = sinew_default_mesh_def();
+    sinew_real *positions = sinew_allocate(&o->allocator, 3 * (size_t)s->vertex_count, sizeof *positions);
+    if (!positions)
+        return sinew_fail_memory(error, "the layers");
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        memcpy(positions + 3 * (size_t)i, l->rest + 4 * (size_t)(l->first[l->count - 1] + i), 3 * sizeof *positions);
+    def.allocator = o->allocator;
+    def.vertex_count = s->vertex_count;
+    def.positions = positions;
+    def.triangle_count = s->triangle_count;
+    def.triangles = s->triangles;
+    sinew_mesh *mesh = sinew_mesh_create(&def, error);
+    sinew_status status = mesh ? SINEW_OK : SINEW_ERROR_MEMORY;
+    for (int32_t t = 0; status == SINEW_OK && t < o->fixed_task_count; t++)
+        if (sinew_task_begins(o, t) && has_coarse_form(o->tasks[t].batch))
+            status = copy_energy(l, o->tasks[t].batch, mesh, error);
+    sinew_mesh_destroy(mesh);
+    sinew_release(&o->allocator, positions);
+    return status;
+}
+
+/* ---- Bindings -------------------------------------------------------------------------------------- */
+
+/* Weak constraints of the vertices of the layer below the highest, with stiffness 1 for now: what they will have
+ * depends on all energies. */
+static void add_bindings(const sinew_layers *l, const sinew_simplified *s, elements *e)
+{
+    const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
+    const int32_t below = l->first[l->count - 2], above = l->first[l->count - 1];
+    const sinew_real parameters[2] = {1, 1}, normal[3] = {0, 0, 1};
+    for (int32_t i = 0; i < above - below; i++) {
+        int32_t *own = e->particles + (size_t)e->count * BOUND;
+        sinew_real weights[BOUND] = {1};
+        if (s->corner[i][0] < 0 || l->pinned[below + i])
+            continue;
+        for (int k = 0; k < 4; k++) {
+            own[k] = below + i;
+            own[4 + k] = above + s->corner[i][k < 3 ? k : 2];
+            weights[4 + k] = k < 3 ? -s->weight[i][k] : 0;
+        }
+        ops->prepare(
+            &(sinew_element){.vertex_count = BOUND, .parameters = parameters, .weights = weights, .normal = normal},
+            e->data + (size_t)e->count * (size_t)ops->data_count);
+        e->count++;
+    }
+}
+
+/* ---- Layers ---------------------------------------------------------------------------------------- */
+
+static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
+{
+    const int32_t below = l->first[l->count - 1], above = l->first[l->count];
+    if (!grow(l, above + s->vertex_count))
+        return sinew_fail_memory(error, "the layers");
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        set_vertex(l, above + i, l->fine[below + s->origin[i]]);
+    for (int32_t i = 0; i < above - below; i++)
+        if (s->owner[i] >= 0) {
+            l->owner[below + i] = above + s->owner[i];
+            l->mass[above + s->owner[i]] += l->mass[below + i];
+        }
+    l->count++;
+    l->first[l->count] = above + s->vertex_count;
+    return SINEW_OK;
+}
+
+/* A layer above the highest, whose triangles `own` has, and has for the new one afterwards. False in *added: it would
+ * not be worth having. */
+static sinew_status add_layer(sinew_layers *l, sheet *own, elements *bindings, bool *added, sinew_error *error)
+{
+    const sinew_allocator *a = &l->world->allocator;
+    const int32_t below = l->first[l->count - 1];
+    const sinew_simplify_input input = {own->vertex_count, l->rest + 4 * (size_t)below, l->pinned + below,
+                                        own->triangle_count, own->triangles};
+    sinew_simplified s;
+    int32_t used = 0;
+    sinew_status status = sinew_simplify(a, &input, &s, error);
+    if (status != SINEW_OK)
+        return status;
+    for (int32_t i = 0; i < own->vertex_count; i++)
+        used += s.owner[i] >= 0;
+    *added = s.triangle_count > 0 && s.vertex_count >= LEAST && s.vertex_count <= SHRINKS * used;
+    if (*added) {
+        status = add_vertices(l, &s, error);
+        if (status == SINEW_OK)
+            status = copy_energies(l, &s, error);
+        if (status == SINEW_OK)
+            add_bindings(l, &s, bindings);
+        sinew_release(a, own->triangles);
+        *own = (sheet){s.vertex_count, s.triangle_count, s.triangles};
+        s.triangles = NULL;
+    }
+    sinew_simplified_release(a, &s);
+    return status;
+}
+
+static sinew_status add_layers(sinew_layers *l, int32_t most, elements *bindings, sinew_error *error)
+{
+    sheet own;
+    bool added = find_triangles(l->world, &own) && own.triangle_count > 0;
+    sinew_status status = own.triangles ? SINEW_OK : sinew_fail_memory(error, "the layers");
+    while (status == SINEW_OK && added && l->count < most)
+        status = add_layer(l, &own, bindings, &added, error);
+    sinew_release(&l->world->allocator, own.triangles);
+    return status;
+}
+
+/* ---- The objective ----------------------------------------------------------------------------------- */
+
+/* The energies of all layers but the transient ones: the world's own, then those of the layers above. */
+static sinew_status build_objective(sinew_layers *l, sinew_error *error)
+{
+    const sinew_objective *o = l->world;
+    const size_t room = (size_t)o->fixed_task_count + (size_t)l->batch_count;
+    sinew_batch **list = sinew_allocate(&o->allocator, room, sizeof *list);
+    int32_t count = 0;
+    if (!list)
+        return sinew_fail_memory(error, "the layers");
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        if (sinew_task_begins(o, t))
+            list[count++] = (sinew_batch *)o->tasks[t].batch;
+    for (int32_t b = 0; b < l->batch_count; b++)
+        list[count++] = l->batches[b];
+    const sinew_status status = sinew_objective_build(&l->objective, list, count, error);
+    sinew_release(&o->allocator, list);
+    return status;
+}
+
+sinew_status sinew_layers_refresh(sinew_layers *l, sinew_error *error)
+{
+    const sinew_objective *o = l->world;
+    const size_t most = (size_t)(o->task_count - o->fixed_task_count) + 1;
+    int32_t count = 0;
+    if (!sinew_layer_touches_make(&l->touches, l) ||
+        !sinew_make_spare_room(&o->allocator, &l->transient, &l->transient_room, most, sizeof *l->transient))
+        return sinew_fail_memory(error, "the layers");
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
+        if (sinew_task_begins(o, t))
+            l->transient[count++] = (sinew_batch *)o->tasks[t].batch;
+    if (l->touches.count > 0)
+        l->transient[count++] = l->touches.batch;
+    return sinew_objective_layer(&l->objective, l->transient, count, error);
+}
+
+/* Bindings as stiff as their vertices: a third of the trace of what holds these, elastic and inert. */
+static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_error *error)
+{
+    const sinew_objective *o = l->world;
+    const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
+    const size_t D = (size_t)ops->data_count;
+    double *traces = sinew_allocate_zero(&o->allocator, (size_t)l->first[l->count], sizeof *traces);
+    if (!traces)
+        return sinew_fail_memory(error, "the layers");
+    sinew_objective_traces(&l->objective, l->rest, false, traces);
+    for (int32_t k = 0; k < e->count; k++) {
+        const int32_t i = e->particles[(size_t)k * BOUND];
+        const double own = traces[i] / 3 + (o->quasistatic ? 0 : (double)l->mass[i] / (o->h * o->h));
+        sinew_real weights[BOUND];
+        const sinew_real stiffness[2] = {(sinew_real)(binding * own), (sinew_real)(binding * own)};
+        const sinew_real normal[3] = {0, 0, 1};
+        /* The weights are numbers 1 to 8 of the data. */
+        memcpy(weights, e->data + (size_t)k * D + 1, sizeof weights);
+        ops->prepare(
+            &(sinew_element){.vertex_count = BOUND, .parameters = stiffness, .weights = weights, .normal = normal},
+            e->data + (size_t)k * D);
+    }
+    sinew_release(&o->allocator, traces);
+    return SINEW_OK;
+}
+
+static void point_objective(sinew_layers *l)
+{
+    const sinew_objective *o = l->world;
+    l->objective.allocator = o->allocator;
+    l->objective.thread_count = o->thread_count;
+    l->objective.particle_count = l->first[l->count];
+    l->objective.rest = l->rest;
+    l->objective.mass = l->mass;
+    l->objective.pinned = l->pinned;
+    l->objective.q_tilde = l->q_tilde;
+    l->objective.force = l->force;
+    l->objective.quasistatic = o->quasistatic;
+    l->objective.h = o->h;
+}
+
+static sinew_status finish(sinew_layers *l, double binding, elements *bindings, sinew_error *error)
+{
+    const sinew_allocator *a = &l->world->allocator;
+    const size_t size = 4 * (size_t)l->first[l->count];
+    l->q = sinew_allocate_zero(a, size, sizeof *l->q);
+    l->q_tilde = sinew_allocate_zero(a, size, sizeof *l->q_tilde);
+    l->force = sinew_allocate_zero(a, size, sizeof *l->force);
+    l->begun = sinew_allocate_zero(a, 4 * (size_t)l->first[1], sizeof *l->begun);
+    if (!l->q || !l->q_tilde || !l->force || !l->begun)
+        return sinew_fail_memory(error, "the layers");
+    point_objective(l);
+    sinew_status status = build_objective(l, error);
+    if (status != SINEW_OK || bindings->count == 0)
+        return status;
+    status = stiffen(l, binding, bindings, error);
+    if (status == SINEW_OK && !add_batch(l, sinew_energy_get_ops(SINEW_ENERGY_WEAK), bindings))
+        status = sinew_fail_memory(error, "the layers");
+    if (status != SINEW_OK)
+        return status;
+    l->bindings = l->batches[l->batch_count - 1];
+    return build_objective(l, error);
+}
+
+sinew_status sinew_layers_create(sinew_layers *l, const sinew_objective *world, int32_t count, double binding,
+                                 sinew_error *error)
+{
+    elements bindings = {0};
+    *l = (sinew_layers){.world = world};
+    /* Every vertex is bound once, and with SHRINKS all layers together have fewer than four times the world's. */
+    bool good = add_world(l) && make_elements(&world->allocator, sinew_energy_get_ops(SINEW_ENERGY_WEAK),
+                                              4 * world->particle_count, &bindings);
+    sinew_status status = good ? add_layers(l, count, &bindings, error) : sinew_fail_memory(error, "the layers");
+    if (status == SINEW_OK)
+        status = finish(l, binding, &bindings, error);
+    if (status == SINEW_OK)
+        status = sinew_layers_refresh(l, error);
+    release_elements(&world->allocator, &bindings);
+    return status;
+}
+
+void sinew_layers_destroy(sinew_layers *l)
+{
+    if (!l->world)
+        return;
+    const sinew_allocator *a = &l->world->allocator;
+    if (l->objective.tasks)
+        sinew_objective_clear(&l->objective);
+    for (int32_t b = 0; b < l->batch_count; b++)
+        sinew_batch_destroy(a, l->batches[b]);
+    sinew_layer_touches_destroy(&l->touches, a);
+    void *arrays[] = {l->fine, l->owner, l->rest,   l->q,       l->q_tilde,  l->force,
+                      l->mass, l->begun, l->pinned, l->batches, l->transient};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(a, arrays[i]);
+    *l = (sinew_layers){0};
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------- */
+
+void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
+{
+    const sinew_objective *o = l->world;
+    const int32_t all = l->first[l->count];
+    memset(l->force, 0, 4 * (size_t)all * sizeof *l->force);
+    memcpy(l->begun, q, 4 * (size_t)l->first[1] * sizeof *q);
+    for (int32_t i = 0; i < all; i++) {
+        const size_t own = 4 * (size_t)i, from = 4 * (size_t)l->fine[i];
+        memcpy(l->q + own, q + from, 4 * sizeof *q);
+        memcpy(l->q_tilde + own, o->q_tilde + from, 4 * sizeof *q);
+        for (size_t c = 0; c < 3; c++) {
+            l->force[own + c] += i < l->first[1] ? o->force[from + c] : 0;
+            if (l->owner[i] >= 0)
+                l->force[4 * (size_t)l->owner[i] + c] += l->force[own + c];
+        }
+    }
+    sinew_layer_touches_number(&l->touches, l);
+}
+
+void sinew_layers_follow(sinew_layers *l, const sinew_real *q)
+{
+    memcpy(l->q, q, 4 * (size_t)l->first[1] * sizeof *q);
+    for (int32_t i = l->first[1]; i < l->first[l->count]; i++)
+        if (l->pinned[i])
+            memcpy(l->q + 4 * (size_t)i, q + 4 * (size_t)l->fine[i], 4 * sizeof *q);
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rigid_modes.c: finds free pieces, sums them up, and moves them. See rigid_modes.h.
+ */
+#include "solve/vertex_sweep/rigid_modes.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "objective/connected_components.h"
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* Beside SINEW_COSTS_...: a contact is at the particle. */
+enum {
+    TOUCHES = 1 << 7
+};
+
+/* Costs of a chunk's particles, those of elements that are switched off left out. */
+static void add_costs(const sinew_task *task, uint8_t *costs)
+{
+    const sinew_batch *batch = task->batch;
+    const uint8_t cost = (uint8_t)(batch->ops->contact ? TOUCHES : batch->ops->rigid_cost);
+    const sinew_chunk *chunk = task->chunk;
+    const int32_t *particle = batch->particle + chunk->first_slot;
+    const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
+    const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
+    for (int32_t k = 0; batch->off_count == 0 && k < chunk->slot_count; k++)
+        costs[particle[k]] |= cost;
+    for (size_t place = begin; batch->off_count > 0 && place < end; place++)
+        for (size_t a = 0; batch->element[place] >= 0 && !batch->off[batch->element[place]] && a < n; a++)
+            costs[particle[batch->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT]] |= cost;
+}
+
+/* Smaller weights may leave nothing of a second derivative. */
+#define WEIGHT_LEAST 1e-20
+
+static bool all_have_weights(const sinew_objective *o)
+{
+    for (int32_t t = 0; t < o->fixed_task_count; t++) {
+        const sinew_batch *batch = o->tasks[t].batch;
+        const sinew_chunk *chunk = o->tasks[t].chunk;
+        const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
+        const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
+        for (size_t place = begin; place < end; place++)
+            if (batch->element[place] >= 0 && !((double)batch->data[place / W * D * W + place % W] > WEIGHT_LEAST))
+                return false;
+    }
+    return true;
+}
+
+/* An energy's second derivatives are proportional to its weight: as long as all have one, and nothing but weights
+ * changes, the pieces stay, and the derivatives need not be looked at. */
+static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
+{
+    const sinew_objective *o = r->objective;
+    const bool all_pull = all_have_weights(o), known = r->all_pull && all_pull;
+    uint64_t forms = 0;
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        forms += o->tasks[t].batch->form_version;
+    if (!(known && forms == r->forms))
+        sinew_objective_fixed_pieces(o, rest, r->fixed_piece);
+    r->all_pull = all_pull;
+    r->forms = forms;
+}
+
+static void find_fixed(sinew_rigid *r, const sinew_real *rest)
+{
+    const sinew_objective *o = r->objective;
+    find_fixed_pieces(r, rest);
+    for (int32_t i = 0; i < o->particle_count; i++)
+        r->fixed_costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
+    for (int32_t k = 0; k < o->held_count; k++)
+        r->fixed_costs[o->held[k]] = SINEW_COSTS_TRANSLATION;
+    for (int32_t t = 0; t < o->fixed_task_count; t++)
+        add_costs(&o->tasks[t], r->fixed_costs);
+}
+
+/* Adds the pieces without costs of translation that touch something, or nothing; place becomes where each begins. */
+static int32_t add_pieces(sinew_rigid *r, int32_t count, bool touching)
+{
+    for (int32_t i = 0; i < r->objective->particle_count; i++) {
+        const uint8_t cost = r->costs[i];
+        if (cost & SINEW_COSTS_TRANSLATION || ((cost & TOUCHES) != 0) != touching)
+            continue;
+        const int32_t size = r->place[i];
+        r->place[i] = r->first[count];
+        r->turns[count] = !(cost & SINEW_COSTS_ROTATION);
+        r->first[++count] = r->place[i] + size;
+    }
+    return count;
+}
+
+/* Fills first, particle and turns from the pieces and their costs, which are used up. */
+static void list_pieces(sinew_rigid *r)
+{
+    const int32_t count = r->objective->particle_count, *root = r->piece;
+    int32_t *place = r->place;
+    uint8_t *costs = r->costs;
+    memset(place, 0, (size_t)count * sizeof *place);
+    for (int32_t i = 0; i < count; i++) {
+        place[root[i]]++;
+        costs[root[i]] |= costs[i];
+    }
+    for (int32_t i = 0; i < count; i++)
+        costs[i] |= place[i] > 1 ? 0 : SINEW_COSTS_TRANSLATION;
+    r->first[0] = 0;
+    r->piece_count = add_pieces(r, 0, false);
+    r->touching_count = add_pieces(r, r->piece_count, true) - r->piece_count;
+    for (int32_t i = 0; i < count; i++)
+        place[i] = costs[i] & SINEW_COSTS_TRANSLATION ? -1 : place[i];
+    for (int32_t i = 0, others = r->first[r->piece_count + r->touching_count]; i < count; i++)
+        r->particle[place[root[i]] >= 0 ? place[root[i]]++ : others++] = i;
+}
+
+/* The contacts of the pieces that touch something. */
+static sinew_status list_touches(sinew_rigid *r, sinew_error *error)
+{
+    const sinew_objective *o = r->objective;
+    int32_t *body_of = r->place;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        body_of[i] = -1;
+    for (int32_t b = 0; b < r->touching_count; b++)
+        for (int32_t k = r->first[r->piece_count + b]; k < r->first[r->piece_count + b + 1]; k++)
+            body_of[r->particle[k]] = b;
+    return sinew_rigid_touches_list(&r->touches, o, r->touching_count, body_of)
+               ? SINEW_OK
+               : sinew_fail_memory(error, "the free pieces");
+}
+
+sinew_status sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fixed, sinew_error *error)
+{
+    const sinew_objective *o = r->objective;
+    if (o->quasistatic)
+        return SINEW_OK;
+    if (fixed)
+        find_fixed(r, rest);
+    memcpy(r->piece, r->fixed_piece, (size_t)o->particle_count * sizeof *r->piece);
+    memcpy(r->costs, r->fixed_costs, (size_t)o->particle_count * sizeof *r->costs);
+    sinew_objective_join_layer(o, rest, r->piece);
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
+        add_costs(&o->tasks[t], r->costs);
+    list_pieces(r);
+    return list_touches(r, error);
+}
+
+sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const sinew_real *rest, sinew_error *error)
+{
+    const sinew_allocator *allocator = &o->allocator;
+    const size_t count = (size_t)o->particle_count;
+    *r = (sinew_rigid){.objective = o};
+    if (o->quasistatic)
+        return SINEW_OK;
+    int32_t **numbers[] = {&r->particle, &r->fixed_piece, &r->piece, &r->place};
+    uint8_t **bytes[] = {&r->turns, &r->fixed_costs, &r->costs};
+    r->first = sinew_allocate_zero(allocator, count / 2 + 1, sizeof *r->first);
+    bool good = r->first != NULL;
+    for (int k = 0; good && k < 4; k++)
+        good = (*numbers[k] = sinew_allocate(allocator, count, sizeof **numbers[k])) != NULL;
+    for (int k = 0; good && k < 3; k++)
+        good = (*bytes[k] = sinew_allocate_zero(allocator, count, 1)) != NULL;
+    if (!good) {
+        sinew_rigid_destroy(r);
+        return sinew_fail_memory(error, "the free pieces");
+    }
+    return sinew_rigid_refresh(r, rest, true, error);
+}
+
+void sinew_rigid_destroy(sinew_rigid *r)
+{
+    if (!r->objective)
+        return;
+    sinew_rigid_touches_destroy(&r->touches, &r->objective->allocator);
+    void *arrays[] = {r->first, r->particle, r->turns, r->fixed_piece, r->piece, r->place, r->fixed_costs, r->costs};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        sinew_release(&r->objective->allocator, arrays[k]);
+    *r = (sinew_rigid){0};
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* Sums over a piece, of positions relative to one of its own, so that a body far from the origin loses no digits. */
+enum {
+    SUM_MASS,
+    SUM_Q,          /* m q */
+    SUM_TARGET = 4, /* m q_tilde */
+    SUM_A = 7,      /* m q_tilde q^T, row-major */
+    SUM_COUNT = 16
+};
+
+typedef struct piece {
+    const sinew_objective *objective;
+    const int32_t *particle; /* [count] */
+    int32_t count;
+    bool turns;
+    const sinew_real *q_start, *q;
+    const sinew_real *origin; /* [3] q of its first particle */
+} piece;
+
+static void add_places(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const piece *p = context;
+    const sinew_objective *o = p->objective;
+    const double origin[3] = {(double)p->origin[0], (double)p->origin[1], (double)p->origin[2]};
+    double s[SUM_COUNT] = {0};
+    for (int32_t k = first; k < last; k++) {
+        const sinew_real *q = p->q + SINEW_POINT * (size_t)p->particle[k];
+        const sinew_real *target = o->q_tilde + SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)o->mass[p->particle[k]];
+        double x[3], y[3];
+        for (int c = 0; c < 3; c++) {
+            x[c] = (double)q[c] - origin[c];
+            y[c] = m * ((double)target[c] - origin[c]);
+            s[SUM_Q + c] += m * x[c];
+            s[SUM_TARGET + c] += y[c];
+        }
+        for (int c = 0; c < 9; c++)
+            s[SUM_A + c] += y[c / 3] * x[c % 3];
+        s[SUM_MASS] += m;
+    }
+    for (int c = 0; c < SUM_COUNT; c++)
+        sums[c] += s[c];
+}
+
+/* ---- Rotation -------------------------------------------------------------------------------- */
+
+/* Solves the symmetric system K w = b by Cramer's rule; false where it is not safely definite. */
+static bool solve_turn(const double K[9], const double b[3], double w[3])
+{
+    const double cross[9] = {K[4] * K[8] - K[5] * K[7], K[5] * K[6] - K[3] * K[8], K[3] * K[7] - K[4] * K[6],
+                             K[2] * K[7] - K[1] * K[8], K[0] * K[8] - K[2] * K[6], K[1] * K[6] - K[0] * K[7],
+                             K[1] * K[5] - K[2] * K[4], K[2] * K[3] - K[0] * K[5], K[0] * K[4] - K[1] * K[3]};
+    const double determinant = K[0] * cross[0] + K[1] * cross[1] + K[2] * cross[2];
+    const double scale = K[0] + K[4] + K[8];
+    if (!(K[0] > 0 && cross[8] > 0 && determinant > 1e-9 * scale * scale * scale))
+        return false;
+    for (int i = 0; i < 3; i++)
+        w[i] = (cross[i] * b[0] + cross[3 + i] * b[1] + cross[6 + i] * b[2]) / determinant;
+    return true;
+}
+
+static double inner(const double a[9], const double b[9])
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* One step of Newton's method for the rotation R that makes tr(R^T A) largest, from R = 1: sweeps turn a piece by
+ * little, and the next one goes on. D = R - 1, zero where the step would not gain anything. */
+static void best_turn(const double A[9], double D[9])
+{
+    const double trace = A[0] + A[4] + A[8];
+    const double b[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]};
+    double K[9], w[3];
+    for (int i = 0; i < 9; i++)
+        K[i] = (i % 4 == 0 ? trace : 0) - (A[i] + A[i % 3 * 3 + i / 3]) / 2;
+    memset(D, 0, 9 * sizeof *D);
+    if (!solve_turn(K, b, w))
+        return;
+    sinew_turn_less_one(w, D);
+    if (!(inner(D, A) > 0))
+        memset(D, 0, 9 * sizeof *D);
+}
+
+/* ---- Move ------------------------------------------------------------------------------------ */
+
+static piece piece_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
+{
+    return (piece){.objective = r->objective,
+                   .particle = r->particle + r->first[k],
+                   .count = r->first[k + 1] - r->first[k],
+                   .turns = r->turns[k],
+                   .q_start = q_start,
+                   .q = q,
+                   .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
+}
+
+/* q <- q + D (q - middle) + shift over a piece. */
+typedef struct movement {
+    const piece *piece;
+    double D[9], middle[3], shift[3];
+    sinew_real *q;
+} movement;
+
+static void move_particles(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const movement *m = context;
+    const double *D = m->D;
+    for (int32_t k = first; k < last; k++) {
+        sinew_real *own = m->q + SINEW_POINT * (size_t)m->piece->particle[k];
+        double x[3];
+        for (size_t c = 0; c < 3; c++)
+            x[c] = (double)own[c] - m->middle[c];
+        for (size_t c = 0; c < 3; c++)
+            own[c] = (sinew_real)((double)own[c] + m->shift[c] + D[3 * c] * x[0] + D[3 * c + 1] * x[1] +
+                                  D[3 * c + 2] * x[2]);
+    }
+}
+
+/* The sums of a piece, A about the centres; centre: of q, relative to the origin. */
+static void sum_up(const piece *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
+{
+    sinew_sum(add_places, p, p->count, SUM_COUNT, sums, threads);
+    for (int c = 0; c < 3; c++)
+        centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
+    for (int i = 0; i < 9; i++)
+        sums[SUM_A + i] -= sums[SUM_TARGET + i / 3] * centre[i % 3];
+}
+
+static void move_free(const sinew_rigid *r, sinew_real *q)
+{
+    const int32_t threads = r->objective->thread_count;
+    for (int32_t k = 0; k < r->piece_count; k++) {
+        const piece p = piece_of(r, k, NULL, q);
+        movement m = {.piece = &p, .q = q};
+        double sums[SUM_COUNT], centre[3];
+        sum_up(&p, threads, sums, centre);
+        for (int c = 0; c < 3; c++) {
+            m.middle[c] = (double)p.origin[c] + centre[c];
+            m.shift[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
+        }
+        if (p.turns)
+            best_turn(sums + SUM_A, m.D);
+        sinew_over_particles(threads, p.count, move_particles, &m);
+    }
+}
+
+static void move_touching(const sinew_rigid *r, sinew_real *q)
+{
+    const int32_t threads = r->objective->thread_count;
+    sinew_rigid_body *bodies = r->touches.bodies;
+    for (int32_t k = 0; k < r->touching_count; k++) {
+        const piece p = piece_of(r, r->piece_count + k, NULL, q);
+        sinew_rigid_body *b = &bodies[k];
+        double sums[SUM_COUNT], centre[3];
+        sum_up(&p, threads, sums, centre);
+        b->turns = p.turns;
+        b->mass = sums[SUM_MASS];
+        memcpy(b->A, sums + SUM_A, sizeof b->A);
+        for (int c = 0; c < 3; c++) {
+            b->centre[c] = (double)p.origin[c] + centre[c];
+            b->to_target[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
+        }
+    }
+    sinew_rigid_touches_solve(&r->touches, q);
+    for (int32_t k = 0; k < r->touching_count; k++) {
+        const piece p = piece_of(r, r->piece_count + k, NULL, q);
+        movement m = {.piece = &p, .q = q};
+        memcpy(m.D, bodies[k].turn, sizeof m.D);
+        memcpy(m.middle, bodies[k].centre, sizeof m.middle);
+        memcpy(m.shift, bodies[k].shift, sizeof m.shift);
+        sinew_over_particles(threads, p.count, move_particles, &m);
+    }
+}
+
+void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
+{
+    move_free(r, q);
+    if (r->touching_count > 0)
+        move_touching(r, q);
+}
+
+/* ---- Velocities ------------------------------------------------------------------------------ */
+
+/* Sums mass, and m (q - q_n - h v_n - h^2 f / m). */
+static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
+{
+    const piece *p = context;
+    const sinew_objective *o = p->objective;
+    const double step = o->h * o->v_kept, square = o->h * o->h;
+    double s[4] = {0};
+    for (int32_t k = first; k < last; k++) {
+        const size_t at = SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)o->mass[p->particle[k]];
+        for (size_t c = 0; c < 3; c++)
+            s[c] += m * ((double)p->q[at + c] - (double)p->q_start[at + c] - step * (double)o->v[at + c]) -
+                    square * (double)o->force[at + c];
+        s[3] += m;
+    }
+    for (int c = 0; c < 4; c++)
+        sums[c] += s[c];
+}
+
+/* Particles that pass their rounding on to each other: fixed, so that bits do not depend on threads. */
+enum {
+    BLOCK = 2048
+};
+
+typedef struct rounding {
+    const piece *piece;
+    double excess[3]; /* m: what the positions are ahead of where the momentum leads */
+    sinew_real *v;
+} rounding;
+
+/* Velocities of particles first .. last - 1 of a piece, from positions less `excess`. What one rounding takes the next
+ * particle gets on top, so that the sum of m v is right; not more than a rounding, lest a heavy particle throw a light
+ * one. */
+static void round_velocities(const rounding *r, int32_t first, int32_t last)
+{
+    const piece *p = r->piece;
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON, rate = 1 / p->objective->h;
+    double lost[3] = {0};
+    for (int32_t k = first; k < last; k++) {
+        const size_t at = SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)p->objective->mass[p->particle[k]], inverse = 1 / m;
+        for (size_t c = 0; c < 3; c++) {
+            const double exact = ((double)p->q[at + c] - (double)p->q_start[at + c] - r->excess[c]) * rate;
+            const double reach = epsilon * fabs(exact), wish = lost[c] * inverse;
+            const double more = wish > reach ? reach : wish < -reach ? -reach : wish;
+            r->v[at + c] = (sinew_real)(exact + more);
+            lost[c] += m * (exact - (double)r->v[at + c]);
+        }
+    }
+}
+
+static void round_blocks(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const rounding *r = context;
+    for (int32_t block = first; block < last; block++) {
+        const int32_t begin = BLOCK * block, end = r->piece->count - begin > BLOCK ? begin + BLOCK : r->piece->count;
+        round_velocities(r, begin, end);
+    }
+}
+
+/* Particles of no free piece. */
+typedef struct others {
+    const sinew_rigid *rigid;
+    const sinew_real *q_start, *q;
+    sinew_real *v;
+} others;
+
+static void velocities_of_others(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    (void)member;
+    const others *o = context;
+    const int32_t *particle = o->rigid->particle + o->rigid->first[o->rigid->piece_count];
+    for (int32_t k = first; k < last; k++)
+        for (size_t c = 0, at = SINEW_POINT * (size_t)particle[k]; c < 3; c++, at++)
+            o->v[at] = (sinew_real)(((double)o->q[at] - (double)o->q_start[at]) / o->rigid->objective->h);
+}
+
+void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, const sinew_real *q, sinew_real *v)
+{
+    const sinew_objective *o = r->objective;
+    sinew_over_particles(o->thread_count, o->particle_count - r->first[r->piece_count], velocities_of_others,
+                         &(others){r, q_start, q, v});
+    for (int32_t k = 0; k < r->piece_count; k++) {
+        const piece p = piece_of(r, k, q_start, q);
+        double sums[4];
+        sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
+        const rounding work = {&p, {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]}, v};
+        sinew_tasks_for(p.count < SINEW_PARALLEL_PARTICLES ? 1 : o->thread_count, (p.count + BLOCK - 1) / BLOCK, 1,
+                        round_blocks, &work);
+    }
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clean_surface.c: the surface as it is filled: vertices in one place are one, triangles without area or that are there
+ * already go, and each piece faces the way that the greater part of it does. A piece that encloses a negative volume is
+ * turned as a whole unless it lies in the box of another, where it bounds a cavity.
+ *
+ * Winding numbers survive much, but not a patch that is turned: just outside of it they are those of the inside.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mesh/topology/facets.h"
+#include "mesh/flaws.h"
+#include "tetfill/fill.h"
+
+enum {
+    PIECES_COMPARED = 4096 /* with each other; of more the boxes are not looked at */
+};
+
+/* A surface in one plane is flat when no vertex is further from it than this, of the box's diagonal. */
+static const double flatness = 1e-6;
+
+/* m, the diagonals of boxes whose areas and volumes are numbers that can be told apart, in single precision too. */
+static const double diagonal_least = 1e-12, diagonal_most = 1e12;
+
+/* ---- What stays ------------------------------------------------------------------------------ */
+
+static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                               sinew_fill_report *report, sinew_error *error)
+{
+    int32_t *same = sinew_allocate(allocator, (size_t)mesh->vertex_count, sizeof *same);
+    if (!same)
+        return sinew_fail_memory(error, "a surface to fill");
+    const sinew_status status = sinew_same_vertices(allocator, mesh->positions, mesh->vertex_count, 0, same, error);
+    for (int32_t t = 0; status == SINEW_OK && t < mesh->triangle_count; t++) {
+        int32_t *kept = s->triangles + 3 * (size_t)s->count;
+        bool degenerate;
+        for (size_t i = 0; i < 3; i++)
+            kept[i] = same[mesh->triangles[3 * (size_t)t + i]];
+        s->area += sinew_shape_of_triangle(mesh->positions, kept, &degenerate);
+        s->count += !degenerate;
+        report->degenerate += degenerate;
+    }
+    sinew_release(allocator, same);
+    return status;
+}
+
+static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator, sinew_fill_report *report,
+                               sinew_error *error)
+{
+    int32_t *same = sinew_allocate(allocator, (size_t)s->count, sizeof *same);
+    if (!same)
+        return sinew_fail_memory(error, "a surface to fill");
+    const sinew_elements elements = {s->triangles, s->count, 3};
+    const sinew_status status = sinew_same_elements(allocator, s->vertex_count, &elements, same, error);
+    int32_t kept = 0;
+    for (int32_t t = 0; status == SINEW_OK && t < s->count; t++)
+        if (same[t] == t)
+            memmove(s->triangles + 3 * (size_t)kept++, s->triangles + 3 * (size_t)t, 3 * sizeof *s->triangles);
+    if (status == SINEW_OK) {
+        report->duplicates = s->count - kept;
+        s->count = kept;
+    }
+    sinew_release(allocator, same);
+    return status;
+}
+
+/* ---- Facing one way -------------------------------------------------------------------------- */
+
+/* A piece of the surface, at the number of its first triangle. */
+typedef struct piece {
+    double box[6];
+    double volume; /* m3, signed, seen from its first vertex */
+    int32_t count;
+} piece;
+
+static void box_add(double box[6], const sinew_real *x)
+{
+    for (int c = 0; c < 3; c++) {
+        box[c] = fmin(box[c], (double)x[c]);
+        box[3 + c] = fmax(box[3 + c], (double)x[c]);
+    }
+}
+
+static double volume_seen(const fill_surface *s, const int32_t *triangle, const sinew_real *eye)
+{
+    double p[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 3; c++)
+            p[i][c] = (double)s->positions[3 * (size_t)triangle[i] + (size_t)c] - (double)eye[c];
+    return (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) - p[0][1] * (p[1][0] * p[2][2] - p[1][2] * p[2][0]) +
+            p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) /
+           6;
+}
+
+static void survey_pieces(const fill_surface *s, const sinew_orientation *o, piece *pieces)
+{
+    for (int32_t t = 0; t < s->count; t++) {
+        piece *p = &pieces[o->piece[t]];
+        const int32_t *triangle = s->triangles + 3 * (size_t)t;
+        const double volume =
+            volume_seen(s, triangle, s->positions + 3 * (size_t)s->triangles[3 * (size_t)o->piece[t]]);
+        if (p->count++ == 0)
+            memcpy(p->box, (double[6]){INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, sizeof p->box);
+        for (int i = 0; i < 3; i++)
+            box_add(p->box, s->positions + 3 * (size_t)triangle[i]);
+        p->volume += o->flip[t] ? -volume : volume;
+    }
+}
+
+static bool lies_in(const double inner[6], const double outer[6])
+{
+    bool in = true;
+    for (int c = 0; c < 3; c++)
+        in = in && inner[c] >= outer[c] && inner[3 + c] <= outer[3 + c];
+    return in;
+}
+
+/* Is there a piece around piece i, so that it may bound a cavity? list [count] of pieces. */
+static bool is_nested(const piece *pieces, const int32_t *list, int32_t count, int32_t i)
+{
+    for (int32_t n = 0; n < count; n++)
+        if (list[n] != i && lies_in(pieces[i].box, pieces[list[n]].box))
+            return true;
+    return false;
+}
+
+static void turn_pieces(const fill_surface *s, sinew_orientation *o, piece *pieces, int32_t *list)
+{
+    int32_t count = 0;
+    for (int32_t t = 0; t < s->count; t++)
+        if (pieces[t].count >= 4)
+            list[count++] = t;
+    const int32_t compared = count <= PIECES_COMPARED ? count : 0;
+    for (int32_t n = 0; n < count; n++)
+        if (pieces[list[n]].volume < 0 && !is_nested(pieces, list, compared, list[n]))
+            pieces[list[n]].count = -1;
+    for (int32_t t = 0; t < s->count; t++)
+        o->flip[t] ^= pieces[o->piece[t]].count < 0;
+}
+
+static void flip_triangles(fill_surface *s, const sinew_orientation *o)
+{
+    for (int32_t t = 0; t < s->count; t++)
+        if (o->flip[t]) {
+            int32_t *triangle = s->triangles + 3 * (size_t)t, swap = triangle[1];
+            triangle[1] = triangle[2];
+            triangle[2] = swap;
+        }
+}
+
+static void count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    (void)vertices;
+    (void)uses;
+    ((sinew_fill_report *)context)->crowded_edges += use_count > 2;
+}
+
+static sinew_status face_one_way(fill_surface *s, const sinew_allocator *allocator, sinew_fill_report *report,
+                                 sinew_error *error)
+{
+    sinew_orientation o = {0};
+    piece *pieces = sinew_allocate_zero(allocator, (size_t)s->count, sizeof *pieces);
+    int32_t *list = sinew_allocate(allocator, (size_t)s->count, sizeof *list);
+    const sinew_elements elements = {s->triangles, s->count, 3};
+    sinew_status status = pieces && list ? SINEW_OK : sinew_fail_memory(error, "a surface to fill");
+    if (status == SINEW_OK)
+        status = sinew_visit_facets(allocator, s->vertex_count, &elements, count_crowded, report, error);
+    if (status == SINEW_OK)
+        status = sinew_orientation_find(&o, allocator, s->vertex_count, s->triangles, s->count, error);
+    if (status == SINEW_OK) {
+        for (int32_t t = 0; t < s->count; t++)
+            report->flipped += o.flip[t];
+        report->open_edges = (int32_t)(o.once_count < INT32_MAX ? o.once_count : INT32_MAX);
+        s->closed = o.odd_count == 0;
+        survey_pieces(s, &o, pieces);
+        turn_pieces(s, &o, pieces, list);
+        flip_triangles(s, &o);
+        sinew_orientation_free(&o, allocator);
+    }
+    sinew_release(allocator, pieces);
+    sinew_release(allocator, list);
+    return status;
+}
+
+/* ---- Extent ---------------------------------------------------------------------------------- */
+
+static void unit_normal(const fill_surface *s, const int32_t *triangle, double normal[3])
+{
+    double e[2][3];
+    for (int i = 0; i < 2; i++)
+        for (size_t c = 0; c < 3; c++)
+            e[i][c] = (double)s->positions[3 * (size_t)triangle[i + 1] + c] -
+                      (double)s->positions[3 * (size_t)triangle[0] + c];
+    for (int c = 0; c < 3; c++) {
+        const int u = (c + 1) % 3, v = (c + 2) % 3;
+        normal[c] = e[0][u] * e[1][v] - e[0][v] * e[1][u];
+    }
+    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    for (int c = 0; c < 3; c++)
+        normal[c] /= length;
+}
+
+/* How far apart the vertices of all triangles are along the normal of the largest one, m. */
+static double thickness(const fill_surface *s)
+{
+    int32_t largest = 0;
+    double most = -1, normal[3], low = INFINITY, high = -INFINITY;
+    for (int32_t t = 0; t < s->count; t++) {
+        bool degenerate;
+        const double area = sinew_shape_of_triangle(s->positions, s->triangles + 3 * (size_t)t, &degenerate);
+        if (area > most) {
+            most = area;
+            largest = t;
+        }
+    }
+    unit_normal(s, s->triangles + 3 * (size_t)largest, normal);
+    for (size_t i = 0; i < 3 * (size_t)s->count; i++) {
+        const sinew_real *x = s->positions + 3 * (size_t)s->triangles[i];
+        const double along = normal[0] * (double)x[0] + normal[1] * (double)x[1] + normal[2] * (double)x[2];
+        low = fmin(low, along);
+        high = fmax(high, along);
+    }
+    return high - low;
+}
+
+static sinew_status check_extent(fill_surface *s, int32_t given, sinew_error *error)
+{
+    if (s->count == 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the surface is flat: none of its %d triangles has an area; a body needs a surface that "
+                          "encloses something",
+                          given);
+    memcpy(s->box, (double[6]){INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, sizeof s->box);
+    for (size_t i = 0; i < 3 * (size_t)s->count; i++)
+        box_add(s->box, s->positions + 3 * (size_t)s->triangles[i]);
+    const double diagonal = hypot(hypot(s->box[3] - s->box[0], s->box[4] - s->box[1]), s->box[5] - s->box[2]);
+    if (!(diagonal >= diagonal_least && diagonal <= diagonal_most))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the surface is %.3g m long, must be from %g to %g m; give it in another unit", diagonal,
+                          diagonal_least, diagonal_most);
+    const double thick = thickness(s);
+    if (!(thick > flatness * diagonal))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the surface is flat: %.3g m thick and %.3g m long; a body needs a surface that encloses "
+                          "something",
+                          thick, diagonal);
+    return SINEW_OK;
+}
+
+sinew_status sinew_fill_surface(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                                sinew_fill_report *report, sinew_error *error)
+{
+    s->vertex_count = mesh->vertex_count;
+    s->positions = mesh->positions;
+    s->triangles = sinew_allocate(allocator, 3 * (size_t)mesh->triangle_count, sizeof *s->triangles);
+    if (!s->triangles)
+        return sinew_fail_memory(error, "a surface to fill");
+    sinew_status status = keep_sound(s, mesh, allocator, report, error);
+    if (status == SINEW_OK)
+        status = drop_twice(s, allocator, report, error);
+    if (status == SINEW_OK)
+        status = check_extent(s, mesh->triangle_count, error);
+    if (status == SINEW_OK)
+        status = face_one_way(s, allocator, report, error);
+    for (int32_t t = 0; status == SINEW_OK && t < s->count; t++)
+        s->volume += volume_seen(s, s->triangles + 3 * (size_t)t, s->positions + 3 * (size_t)s->triangles[0]);
+    return status;
+}
+
+void sinew_fill_surface_free(fill_surface *surface, const sinew_allocator *allocator)
+{
+    sinew_release(allocator, surface->triangles);
+    surface->triangles = NULL;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lattice.c: a body-centred cubic lattice around the surface, and which of its tets the surface passes through.
+ *
+ * A tet joins the centres of two cells that share a face and the ends of one edge of that face: twelve a cell, all
+ * congruent, two edges as long as a cell and four sqrt(3)/2 of that, quality 0.9295 (6 sqrt(2) volume / rms edge^3).
+ * Tet 4 (3 p + d) + e lies across the face above cell p along axis d, at the face's edge e.
+ *
+ * The lattice stands in the middle of the surface's box, moved by a ten-thousandth of a cell so that surfaces of round
+ * numbers do not run through its points.
+ *
+ * Winding numbers of a closed surface change only where it passes: they are computed at corners of tets that it passes
+ * through, and carried on along x from there. Open surfaces need all of them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tetfill/fill.h"
+
+enum {
+    POINTS_AT_ONCE = 1 << 15
+};
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+static int64_t stride(const fill_lattice *l, int axis)
+{
+    return axis == 0 ? 1 : axis == 1 ? l->n[0] + 1 : (l->n[0] + 1) * (l->n[1] + 1);
+}
+
+void sinew_fill_point(const fill_lattice *l, int64_t point, double x[3])
+{
+    const int64_t corner = point / 2, row = l->n[0] + 1, sheet = row * (l->n[1] + 1);
+    const int64_t at[3] = {corner % row, corner % sheet / row, corner / sheet};
+    for (int c = 0; c < 3; c++)
+        x[c] = l->origin[c] + l->cell * ((double)at[c] + (point % 2 ? 0.5 : 0));
+}
+
+void sinew_fill_corners(const fill_lattice *l, uint64_t tet, int64_t points[4])
+{
+    const int64_t p = (int64_t)(tet / 12);
+    const int d = (int)(tet % 12 / 4), e = (int)(tet % 4);
+    const int64_t up = stride(l, d), u = stride(l, (d + 1) % 3), v = stride(l, (d + 2) % 3);
+    const int64_t around[5] = {0, u, u + v, v, 0};
+    points[0] = 2 * p + 1;
+    points[1] = 2 * (p + up) + 1;
+    points[2] = 2 * (p + up + around[e]);
+    points[3] = 2 * (p + up + around[e + 1]);
+}
+
+static sinew_status place(fill *f)
+{
+    fill_lattice *l = &f->lattice;
+    const double *box = f->surface.box;
+    double longest = 0, points = 2;
+    for (int c = 0; c < 3; c++)
+        longest = fmax(longest, box[3 + c] - box[c]);
+    l->cell = longest / f->def->cells;
+    f->report.cell = l->cell;
+    for (int c = 0; c < 3; c++) {
+        static const double aside[3] = {0.31e-4, 0.57e-4, 0.83e-4};
+        const double cells = fmax(1, ceil((box[3 + c] - box[c]) / l->cell - 1e-6)) + 2;
+        l->n[c] = (int64_t)cells;
+        l->origin[c] = (box[c] + box[3 + c]) / 2 - (cells / 2 + aside[c]) * l->cell;
+        points *= cells + 1;
+    }
+    if (points > INT32_MAX)
+        return sinew_fail(f->error, SINEW_ERROR_DATA,
+                          "%d cells make a lattice of %.3g points, more than the %d that 32-bit numbers reach; use "
+                          "fewer cells",
+                          f->def->cells, points, INT32_MAX);
+    l->corners = (l->n[0] + 1) * (l->n[1] + 1) * (l->n[2] + 1);
+    return SINEW_OK;
+}
+
+/* Bytes that the filling takes at its peak: the lattice's points, tets inside and those along the surface. */
+static double memory_needed(const fill *f)
+{
+    const fill_lattice *l = &f->lattice;
+    const double a = l->cell, around = (double)l->n[0] * (double)l->n[1] * (double)l->n[2];
+    const double inside = 12 * fmin(around, fabs(f->surface.volume) / (a * a * a));
+    const double along = fmin(12 * around, 30 * f->surface.area / (a * a));
+    return 32.0 * (double)l->corners + 350 * (inside + along) + 64.0 * f->surface.count;
+}
+
+static sinew_status check_memory(const fill *f)
+{
+    const double needed = memory_needed(f), there = sinew_memory_available();
+    if (needed <= there)
+        return SINEW_OK;
+    return sinew_fail(f->error, SINEW_ERROR_MEMORY,
+                      "%d cells ask for about %.3g MB of memory, and there are %.3g MB; use fewer cells", f->def->cells,
+                      needed / 1e6, there / 1e6);
+}
+
+/* ---- Tets that the surface passes through ---------------------------------------------------- */
+
+/* One triangle as the search sees it. */
+typedef struct slab {
+    double x[3][3];
+    double box[6];
+    double normal[3], offset; /* of its plane, unit */
+} slab;
+
+static void slab_of(const fill_surface *s, int32_t t, slab *b)
+{
+    double e[2][3];
+    for (int i = 0; i < 3; i++)
+        for (size_t c = 0; c < 3; c++)
+            b->x[i][c] = (double)s->positions[3 * (size_t)s->triangles[3 * (size_t)t + (size_t)i] + c];
+    for (int c = 0; c < 3; c++) {
+        b->box[c] = fmin(b->x[0][c], fmin(b->x[1][c], b->x[2][c]));
+        b->box[3 + c] = fmax(b->x[0][c], fmax(b->x[1][c], b->x[2][c]));
+        e[0][c] = b->x[1][c] - b->x[0][c];
+        e[1][c] = b->x[2][c] - b->x[0][c];
+    }
+    for (int c = 0; c < 3; c++) {
+        const int u = (c + 1) % 3, v = (c + 2) % 3;
+        b->normal[c] = e[0][u] * e[1][v] - e[0][v] * e[1][u];
+    }
+    const double length = sqrt(b->normal[0] * b->normal[0] + b->normal[1] * b->normal[1] + b->normal[2] * b->normal[2]);
+    for (int c = 0; c < 3; c++)
+        b->normal[c] = length > 0 ? b->normal[c] / length : 0;
+    b->offset = b->normal[0] * b->x[0][0] + b->normal[1] * b->x[0][1] + b->normal[2] * b->x[0][2];
+}
+
+static double above(const double normal[3], double offset, const double x[3])
+{
+    return normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] - offset;
+}
+
+/* Do all of the points lie on one side of a plane, further than `slack`? */
+static bool beside(const double normal[3], double offset, const double (*x)[3], int count, double slack)
+{
+    bool over = true, under = true;
+    for (int i = 0; i < count; i++) {
+        const double height = above(normal, offset, x[i]);
+        over = over && height > slack;
+        under = under && height < -slack;
+    }
+    return over || under;
+}
+
+/* Is the triangle outside of a face of the tet? */
+static bool outside_of_face(const double tet[4][3], int face, const slab *b, double slack)
+{
+    const double *p = tet[sinew_tet_faces[face][0]], *q = tet[sinew_tet_faces[face][1]],
+                 *r = tet[sinew_tet_faces[face][2]];
+    double normal[3];
+    for (int c = 0; c < 3; c++) {
+        const int u = (c + 1) % 3, v = (c + 2) % 3;
+        normal[c] = (q[u] - p[u]) * (r[v] - p[v]) - (q[v] - p[v]) * (r[u] - p[u]);
+    }
+    const double offset = normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2];
+    const double size = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    bool out = true;
+    for (int i = 0; i < 3; i++)
+        out = out && above(normal, offset, b->x[i]) > slack * size;
+    return out;
+}
+
+/* Leaves out only tets that a plane tells apart from the triangle; some that it just misses stay. */
+static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
+{
+    const double slack = 1e-7 * l->cell;
+    int64_t points[4];
+    double tet[4][3];
+    sinew_fill_corners(l, number, points);
+    for (int i = 0; i < 4; i++)
+        sinew_fill_point(l, points[i], tet[i]);
+    for (int c = 0; c < 3; c++) {
+        const double low = fmin(fmin(tet[0][c], tet[1][c]), fmin(tet[2][c], tet[3][c]));
+        const double high = fmax(fmax(tet[0][c], tet[1][c]), fmax(tet[2][c], tet[3][c]));
+        if (b->box[c] > high + slack || b->box[3 + c] < low - slack)
+            return false;
+    }
+    if (beside(b->normal, b->offset, (const double(*)[3])tet, 4, slack))
+        return false;
+    for (int face = 0; face < 4; face++)
+        if (outside_of_face((const double(*)[3])tet, face, b, slack))
+            return false;
+    return true;
+}
+
+/* Pairs (tet, triangle) of one triangle, which are written where `to` is given; returns how many. */
+static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
+{
+    const fill_lattice *l = &f->lattice;
+    int64_t low[3], high[3], count = 0;
+    slab b;
+    slab_of(&f->surface, t, &b);
+    for (int c = 0; c < 3; c++) {
+        low[c] = (int64_t)floor((b.box[c] - l->origin[c]) / l->cell - 0.5) - 1;
+        high[c] = (int64_t)ceil((b.box[3 + c] - l->origin[c]) / l->cell + 0.5);
+        low[c] = low[c] < 0 ? 0 : low[c];
+        high[c] = high[c] >= l->n[c] ? l->n[c] - 1 : high[c];
+    }
+    for (int64_t k = low[2]; k <= high[2]; k++)
+        for (int64_t j = low[1]; j <= high[1]; j++)
+            for (int64_t i = low[0]; i <= high[0]; i++) {
+                const int64_t at[3] = {i, j, k}, p = i + j * stride(l, 1) + k * stride(l, 2);
+                double centre[3];
+                sinew_fill_point(l, 2 * p + 1, centre);
+                /* The tets above a cell are at most 1.5 cells from its centre. */
+                if (fabs(above(b.normal, b.offset, centre)) > 1.6 * l->cell)
+                    continue;
+                for (int n = 0; n < 12; n++) {
+                    const uint64_t tet = 12 * (uint64_t)p + (uint64_t)n;
+                    if (at[n / 4] + 1 >= l->n[n / 4] || !passes(l, tet, &b))
+                        continue;
+                    if (to)
+                        to[count] = (sinew_pair){tet, (uint64_t)t};
+                    count++;
+                }
+            }
+    return count;
+}
+
+typedef struct pass_work {
+    const fill *f;
+    int64_t *first; /* [triangle count + 1] */
+    sinew_pair *pairs;
+} pass_work;
+
+static void pass_range(const void *context, int32_t member, int32_t first, int32_t last)
+{
+    const pass_work *w = context;
+    (void)member;
+    for (int32_t t = first; t < last; t++) {
+        if (w->pairs)
+            pass_triangle(w->f, t, w->pairs + w->first[t]);
+        else
+            w->first[t + 1] = pass_triangle(w->f, t, NULL);
+    }
+}
+
+/* *pairs [2 * *count], the second half of which is room to sort; sorted by tet, then triangle. */
+static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
+{
+    const int32_t triangles = f->surface.count;
+    pass_work w = {.f = f};
+    w.first = sinew_allocate_zero(&f->allocator, (size_t)triangles + 1, sizeof *w.first);
+    if (!w.first)
+        return sinew_fail_memory(f->error, "the tets along a surface");
+    sinew_tasks_for(f->thread_count, triangles, FILL_BLOCK, pass_range, &w);
+    for (int32_t t = 0; t < triangles; t++)
+        w.first[t + 1] += w.first[t];
+    *count = w.first[triangles];
+    *pairs = w.pairs = sinew_allocate(&f->allocator, 2 * (size_t)*count, sizeof **pairs);
+    if (w.pairs) {
+        sinew_tasks_for(f->thread_count, triangles, FILL_BLOCK, pass_range, &w);
+        sinew_sort_pairs(w.pairs, (size_t)*count, w.pairs + *count);
+    }
+    sinew_release(&f->allocator, w.first);
+    return w.pairs ? SINEW_OK : sinew_fail_memory(f->error, "the tets along a surface");
+}
+
+/* ---- Winding numbers ------------------------------------------------------------------------- */
+
+static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t points[4];
+        if (i > 0 && pairs[i].major == pairs[i - 1].major)
+            continue;
+        sinew_fill_corners(l, pairs[i].major, points);
+        for (int c = 0; c < 4; c++)
+            l->near[points[c]] = 1;
+    }
+}
+
+/* Winding numbers at the points that are near, or at all, some at a time. */
+static sinew_status ask_tree(fill *f, bool all)
+{
+    fill_lattice *l = &f->lattice;
+    sinew_real *x = sinew_allocate(&f->allocator, 3 * POINTS_AT_ONCE, sizeof *x);
+    sinew_real *answers = sinew_allocate(&f->allocator, POINTS_AT_ONCE, sizeof *answers);
+    int64_t *asked = sinew_allocate(&f->allocator, POINTS_AT_ONCE, sizeof *asked);
+    const bool good = x && answers && asked;
+    int64_t count = 0;
+    for (int64_t point = 0; good && point < 2 * l->corners; point++) {
+        if (all || l->near[point]) {
+            double place[3];
+            sinew_fill_point(l, point, place);
+            for (int c = 0; c < 3; c++)
+                x[3 * count + c] = (sinew_real)place[c];
+            asked[count++] = point;
+        }
+        if (count == POINTS_AT_ONCE || point + 1 == 2 * l->corners) {
+            sinew_tree_winding(f->tree, count, x, answers);
+            for (int64_t i = 0; i < count; i++)
+                l->winding[asked[i]] = (float)answers[i];
+            count = 0;
+        }
+    }
+    sinew_release(&f->allocator, x);
+    sinew_release(&f->allocator, answers);
+    sinew_release(&f->allocator, asked);
+    return good ? SINEW_OK : sinew_fail_memory(f->error, "the winding numbers of a lattice");
+}
+
+/* A point that no crossed tet has takes over its neighbour's along x: the edge between them is in no crossed tet. */
+static void carry_on(fill_lattice *l)
+{
+    const int64_t row = 2 * (l->n[0] + 1);
+    for (int64_t point = 0; point < 2 * l->corners; point++)
+        if (!l->near[point])
+            l->winding[point] = point % row < 2 ? 0 : l->winding[point - 2];
+}
+
+static sinew_status find_winding(fill *f, const sinew_pair *pairs, int64_t count)
+{
+    fill_lattice *l = &f->lattice;
+    l->near = sinew_allocate_zero(&f->allocator, 2 * (size_t)l->corners, sizeof *l->near);
+    l->winding = sinew_allocate_zero(&f->allocator, 2 * (size_t)l->corners, sizeof *l->winding);
+    if (!l->near || !l->winding)
+        return sinew_fail_memory(f->error, "the winding numbers of a lattice");
+    mark_near(l, pairs, count);
+    const sinew_status status = ask_tree(f, !f->surface.closed);
+    if (status == SINEW_OK && f->surface.closed)
+        carry_on(l);
+    return status;
+}
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+static int corners_inside(const fill_lattice *l, uint64_t tet)
+{
+    int64_t points[4];
+    int inside = 0;
+    sinew_fill_corners(l, tet, points);
+    for (int i = 0; i < 4; i++)
+        inside += fabsf(l->winding[points[i]]) > (float)FILL_INSIDE;
+    return inside;
+}
+
+/* Goes through all lattice tets in order beside the sorted pairs. Counts those that may hold something inside, and
+ * writes them where there is room. */
+static int64_t list_tets(fill *f, const sinew_pair *pairs, int64_t pair_count, bool write)
+{
+    const fill_lattice *l = &f->lattice;
+    fill_tets *tets = &f->tets;
+    int64_t count = 0, next = 0;
+    for (int64_t p = 0; p < l->corners; p++) {
+        const int64_t at[3] = {p % stride(l, 1), p % stride(l, 2) / stride(l, 1), p / stride(l, 2)};
+        for (int n = 0; n < 12; n++) {
+            const uint64_t tet = 12 * (uint64_t)p + (uint64_t)n;
+            const int d = n / 4;
+            if (at[0] >= l->n[0] || at[1] >= l->n[1] || at[2] >= l->n[2] || at[d] + 1 >= l->n[d])
+                continue;
+            const int64_t begin = next;
+            while (next < pair_count && pairs[next].major == tet)
+                next++;
+            const int inside = next > begin ? 4 : corners_inside(l, tet);
+            if (inside == 0)
+                continue;
+            if (write) {
+                tets->number[count] = tet;
+                tets->first[count] = begin;
+                tets->sampled[count] = next > begin || inside < 4;
+            }
+            count++;
+        }
+    }
+    if (write)
+        tets->first[count] = pair_count;
+    return count;
+}
+
+static sinew_status make_list(fill *f, const sinew_pair *pairs, int64_t pair_count)
+{
+    fill_tets *tets = &f->tets;
+    tets->count = list_tets(f, pairs, pair_count, false);
+    const size_t count = (size_t)tets->count;
+    if (tets->count > INT32_MAX / 4)
+        return sinew_fail(f->error, SINEW_ERROR_DATA,
+                          "%d cells make %lld tets, more than the %d that a mesh holds; use fewer cells", f->def->cells,
+                          (long long)tets->count, INT32_MAX / 4);
+    tets->number = sinew_allocate(&f->allocator, count, sizeof *tets->number);
+    tets->first = sinew_allocate(&f->allocator, count + 1, sizeof *tets->first);
+    tets->sampled = sinew_allocate(&f->allocator, count, sizeof *tets->sampled);
+    tets->part = sinew_allocate_zero(&f->allocator, count, sizeof *tets->part);
+    tets->fraction = sinew_allocate_zero(&f->allocator, count, sizeof *tets->fraction);
+    tets->part_count = sinew_allocate_zero(&f->allocator, count, sizeof *tets->part_count);
+    tets->near = sinew_allocate(&f->allocator, (size_t)pair_count, sizeof *tets->near);
+    if (!tets->number || !tets->first || !tets->sampled || !tets->part || !tets->fraction || !tets->part_count ||
+        !tets->near)
+        return sinew_fail_memory(f->error, "the tets of a lattice");
+    list_tets(f, pairs, pair_count, true);
+    for (int64_t i = 0; i < pair_count; i++)
+        tets->near[i] = (int32_t)pairs[i].minor;
+    return SINEW_OK;
+}
+
+sinew_status sinew_fill_lattice(fill *f)
+{
+    sinew_pair *pairs = NULL;
+    int64_t count = 0;
+    sinew_status status = place(f);
+    if (status == SINEW_OK)
+        status = check_memory(f);
+    if (status == SINEW_OK)
+        status = find_crossed(f, &pairs, &count);
+    if (status == SINEW_OK)
+        status = find_winding(f, pairs, count);
+    if (status == SINEW_OK)
+        status = make_list(f, pairs, count);
+    sinew_release(&f->allocator, pairs);
+    return status;
+}

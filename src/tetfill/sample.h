@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sample.h: the samples of one tet, and how often the surface lies between them.
+ */
+#ifndef SINEW_SRC_TETFILL_SAMPLE_H
+#define SINEW_SRC_TETFILL_SAMPLE_H
+
+#include "tetfill/fill.h"
+
+typedef struct fill_trace {
+    double x[FILL_SAMPLES + 4][3]; /* m, the samples, then the tet's corners */
+    int32_t sum[FILL_LINKS + 4];   /* of the signs of what each link passes ... */
+    int32_t count[FILL_LINKS + 4]; /* ... and how much that is */
+    int32_t C[FILL_SAMPLES + 4];   /* change of the winding number since the first corner */
+    double w[FILL_SAMPLES];        /* winding numbers */
+} fill_trace;
+
+/* Work space of one thread. */
+typedef struct fill_scratch {
+    fill *f;
+    int32_t *patch;   /* [most triangles of a tet] */
+    uint64_t *bounds; /* [most triangles of a tet] parts that a patch bounds */
+    int64_t capped;
+    double most; /* largest absolute winding number of a sample */
+} fill_scratch;
+
+/* Everything but w. */
+void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, const double tet[4][3],
+                      const int32_t *near, int64_t count, fill_trace *trace);
+/* The samples of lattice tet t of the list with their winding numbers; returns which are inside. */
+uint64_t sinew_fill_look(const fill *f, int64_t t, fill_trace *trace);
+/* Six times the volume of a triangle and a point: above 0 in front of it (segment_triangle.c). */
+double sinew_fill_height(const fill_surface *surface, int32_t t, const double p[3]);
+
+#endif

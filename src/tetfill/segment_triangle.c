@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * segment_triangle.c: segments through triangles.
+ *
+ * Whether a segment passes an edge left or right is the sign of a volume whose terms only change sign when the edge is
+ * run along the other way, and zeros are decided by the numbers of its ends: of two triangles that share an edge
+ * exactly one is passed.
+ */
+#include <math.h>
+
+#include "tetfill/sample.h"
+
+static const sinew_real *corner_of(const fill_surface *s, int32_t t, int i)
+{
+    return s->positions + 3 * (size_t)s->triangles[3 * (size_t)t + (size_t)i];
+}
+
+static void minus(const sinew_real *a, const double b[3], double c[3])
+{
+    for (int i = 0; i < 3; i++)
+        c[i] = (double)a[i] - b[i];
+}
+
+static double volume_of(const double a[3], const double b[3], const double c[3])
+{
+    return c[0] * (a[1] * b[2] - a[2] * b[1]) + c[1] * (a[2] * b[0] - a[0] * b[2]) + c[2] * (a[0] * b[1] - a[1] * b[0]);
+}
+
+/* Six times the volume of the triangle and the point: how far the point is in front. */
+double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
+{
+    const sinew_real *a = corner_of(s, t, 0), *b = corner_of(s, t, 1), *c = corner_of(s, t, 2);
+    double u[3], v[3], w[3];
+    for (int i = 0; i < 3; i++) {
+        u[i] = (double)b[i] - (double)a[i];
+        v[i] = (double)c[i] - (double)a[i];
+        w[i] = p[i] - (double)a[i];
+    }
+    return volume_of(u, v, w);
+}
+
+int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const double q[3], double *at)
+{
+    const double from = sinew_fill_height(s, t, p), to = sinew_fill_height(s, t, q);
+    const bool up = to >= 0;
+    if ((from >= 0) == up)
+        return 0;
+    const int32_t *vertices = s->triangles + 3 * (size_t)t;
+    double e[3][3], along[3];
+    for (int i = 0; i < 3; i++) {
+        minus(corner_of(s, t, i), p, e[i]);
+        along[i] = q[i] - p[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3;
+        const double turn = volume_of(e[i], e[j], along);
+        const bool left = turn > 0 || (turn == 0 && vertices[i] < vertices[j]);
+        if (left != up)
+            return 0;
+    }
+    if (at)
+        *at = from / (from - to);
+    return up ? 1 : -1;
+}
+
+void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t t)
+{
+    int32_t i = found->count < 16 ? found->count : 15;
+    found->count++;
+    found->sum += sign;
+    if (i == 0 || at >= found->at[i - 1])
+        found->last = t;
+    for (; i > 0 && found->at[i - 1] > at; i--) {
+        found->at[i] = found->at[i - 1];
+        found->sign[i] = found->sign[i - 1];
+    }
+    found->at[i] = at;
+    found->sign[i] = (int8_t)sign;
+}
+
+void sinew_fill_cross(const fill_surface *surface, const int32_t *triangles, int64_t count, const double p[3],
+                      const double q[3], fill_crossings *found)
+{
+    *found = (fill_crossings){.last = -1};
+    for (int64_t i = 0; i < count; i++) {
+        double at;
+        const int sign = sinew_fill_pass(surface, triangles[i], p, q, &at);
+        if (sign)
+            sinew_fill_put_crossing(found, at, sign, triangles[i]);
+    }
+}
+
+bool sinew_fill_stays_inside(const fill_crossings *found, double winding)
+{
+    bool inside = true;
+    for (int32_t i = 0; i < found->count && i < 16; i++) {
+        winding -= found->sign[i];
+        inside = inside && fabs(winding) > FILL_INSIDE;
+    }
+    return inside;
+}

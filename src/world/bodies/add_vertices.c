@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * add_vertices.c: more vertices for a body that is in a running world, and other cells for its mesh.
+ *
+ * The body's particles go into the Hilbert order of the extended rest shape, so that the world is the one that would
+ * have been built with that body. Copies of vertices lie where the originals do and follow them in that order: elements
+ * keep their layout then and only the numbers of their particles change. Other vertices may change the order of those
+ * that were there; elements are then laid out anew. That may run out of memory: the order is then put back.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mesh/topology.h"
+#include "world/world.h"
+
+sinew_vertices_def sinew_default_vertices_def(void)
+{
+    return (sinew_vertices_def){.cookie = SINEW_COOKIE_POINTS};
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static sinew_status check_def(const sinew_world *world, const sinew_vertices_def *def, sinew_error *error)
+{
+    if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_POINTS))
+        return sinew_fail(error, SINEW_ERROR_USAGE,
+                          "vertices need a world and a def made by sinew_default_vertices_def()");
+    if (def->count < 1)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the number of vertices to add is %d, must be at least 1",
+                          def->count);
+    if (!def->copies_of && (!def->rest || !def->masses))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "vertices that are no copies of others need rest positions and masses");
+    if (def->count > (INT32_MAX / 8 - world->number_count) / 4)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the world would have more than %d particles", INT32_MAX / 8);
+    return SINEW_OK;
+}
+
+static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_body_record *body, sinew_error *error)
+{
+    sinew_status status = sinew_points_check(def->rest, def->count, "the rest position", error);
+    if (status == SINEW_OK)
+        status = sinew_points_check(def->positions, def->count, "the position", error);
+    if (status == SINEW_OK)
+        status = sinew_points_check(def->velocities, def->count, "the velocity", error);
+    for (int32_t i = 0; status == SINEW_OK && i < def->count; i++) {
+        if (def->copies_of && (def->copies_of[i] < 0 || def->copies_of[i] >= body->count))
+            status = sinew_fail(error, SINEW_ERROR_DATA, "new vertex %d is a copy of vertex %d, must be in [0, %d]", i,
+                                def->copies_of[i], body->count - 1);
+        else if (def->masses && !(isfinite(def->masses[i]) && def->masses[i] > 0))
+            status =
+                sinew_fail(error, SINEW_ERROR_DATA, "the mass of new vertex %d is %g kg, must be finite and above 0", i,
+                           (double)def->masses[i]);
+    }
+    return status;
+}
+
+/* ---- The extended body ----------------------------------------------------------------------- */
+
+/* The arrays of the extended body before it is in the world. */
+typedef struct extension {
+    int32_t old_count, count;
+    sinew_mesh *mesh;
+    int32_t *order;      /* [count] the vertex that comes i-th inside */
+    int32_t *from, *to;  /* [count] where the i-th is taken from; where it goes, which is the way back */
+    int32_t *shares;     /* [old_count] a vertex and its copies */
+    sinew_real *scratch; /* [count][4] */
+    int32_t first, room; /* the run of outside numbers that it gets */
+    bool in_turn;        /* the vertices that were there come in the same order as before */
+} extension;
+
+static void extension_release(const sinew_world *world, extension *e)
+{
+    sinew_release(&world->allocator, e->order);
+    sinew_release(&world->allocator, e->from);
+    sinew_release(&world->allocator, e->to);
+    sinew_release(&world->allocator, e->shares);
+    sinew_release(&world->allocator, e->scratch);
+}
+
+/* The body's mesh with the new vertices and the cells that it had. */
+static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old, const sinew_vertices_def *def,
+                                 sinew_error *error)
+{
+    const int32_t had = sinew_mesh_vertex_count(old);
+    const sinew_real *before = sinew_mesh_positions(old);
+    sinew_real *rest = sinew_allocate(&world->allocator, 3 * (size_t)(had + def->count), sizeof *rest);
+    if (!rest) {
+        sinew_fail_memory(error, "vertices of a body");
+        return NULL;
+    }
+    memcpy(rest, before, 3 * (size_t)had * sizeof *rest);
+    for (size_t i = 0; i < (size_t)def->count; i++)
+        memcpy(rest + 3 * ((size_t)had + i), def->rest ? def->rest + 3 * i : before + 3 * (size_t)def->copies_of[i],
+               3 * sizeof *rest);
+    sinew_mesh *mesh = sinew_mesh_with_points(world, old, had + def->count, rest, error);
+    sinew_release(&world->allocator, rest);
+    return mesh;
+}
+
+/* How the particles move: from where the order takes them, appended ones standing behind the others. */
+static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
+{
+    int32_t last = -1;
+    e->in_turn = true;
+    for (int32_t i = 0; i < e->count; i++) {
+        const int32_t vertex = e->order[i];
+        e->from[i] = vertex < e->old_count ? world->inside[body->first + vertex] - body->start : vertex;
+        e->to[e->from[i]] = i;
+        if (vertex >= e->old_count)
+            continue;
+        e->in_turn = e->in_turn && e->from[i] > last;
+        last = e->from[i];
+    }
+}
+
+/* A run that has room: its own, its own with free numbers behind it, or another with room to spare. */
+static void find_run(const sinew_world *world, const sinew_body_record *body, extension *e)
+{
+    e->first = body->first;
+    e->room = body->room > e->count ? body->room : e->count;
+    if (sinew_numbers_are_free(world, body->first + body->room, e->room - body->room))
+        return;
+    e->room = e->count + e->count / 2;
+    e->first = sinew_numbers_find(world, e->room);
+}
+
+static sinew_status draft_extension(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
+                                    extension *e, sinew_error *error)
+{
+    const sinew_allocator *allocator = &world->allocator;
+    const size_t count = (size_t)(body->count + def->count);
+    *e = (extension){.old_count = body->count, .count = (int32_t)count};
+    e->order = sinew_allocate(allocator, count, sizeof *e->order);
+    e->from = sinew_allocate(allocator, count, sizeof *e->from);
+    e->to = sinew_allocate(allocator, count, sizeof *e->to);
+    e->shares = sinew_allocate_zero(allocator, (size_t)body->count, sizeof *e->shares);
+    e->scratch = sinew_allocate(allocator, 4 * count, sizeof *e->scratch);
+    if (!e->order || !e->from || !e->to || !e->shares || !e->scratch)
+        return sinew_fail_memory(error, "vertices of a body");
+    e->mesh = extended_mesh(world, body->mesh, def, error);
+    if (!e->mesh)
+        return SINEW_ERROR_MEMORY;
+    sinew_status status = sinew_hilbert_order(allocator, sinew_mesh_positions(e->mesh), e->count, e->order, error);
+    if (status != SINEW_OK)
+        return status;
+    find_moves(world, body, e);
+    find_run(world, body, e);
+    if (!sinew_particles_reserve(world, def->count) ||
+        !sinew_numbers_reserve(world, e->first + e->room - world->number_count))
+        return sinew_fail_memory(error, "vertices of a body");
+    return SINEW_OK;
+}
+
+/* ---- Into the world -------------------------------------------------------------------------- */
+
+/* A new vertex's point: given, the original's, or none. */
+static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given, int32_t original)
+{
+    if (given)
+        memcpy(array + 4 * (size_t)at, given, 3 * sizeof *array);
+    else if (original >= 0)
+        memcpy(array + 4 * (size_t)at, array + 4 * (size_t)original, 3 * sizeof *array);
+}
+
+/* Writes the new particles, which are zero, behind the body's others. Masses are left to share_masses(). */
+static void append_vertices(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
+                            const extension *e)
+{
+    const sinew_real *rest = sinew_mesh_positions(e->mesh) + 3 * (size_t)e->old_count;
+    for (int32_t i = 0; i < def->count; i++) {
+        const int32_t at = body->start + e->old_count + i;
+        const int32_t original = def->copies_of ? world->inside[body->first + def->copies_of[i]] : -1;
+        const sinew_real *given = def->positions ? def->positions : def->copies_of ? NULL : rest;
+        set_new_point(world->rest, at, rest + 3 * (size_t)i, -1);
+        set_new_point(world->q, at, given ? given + 3 * (size_t)i : NULL, original);
+        set_new_point(world->v, at, def->velocities ? def->velocities + 3 * (size_t)i : NULL, original);
+        world->mass[at] = def->masses ? def->masses[i] : 0;
+    }
+}
+
+/* A vertex and its copies have equal parts of its mass. Comes last: nothing has to be undone after it. */
+static void share_masses(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def, extension *e)
+{
+    if (def->masses)
+        return;
+    for (int32_t i = 0; i < def->count; i++)
+        e->shares[def->copies_of[i]]++;
+    for (int32_t v = 0; v < e->old_count; v++)
+        if (e->shares[v] > 0)
+            world->mass[world->inside[body->first + v]] /= (sinew_real)(e->shares[v] + 1);
+    for (int32_t i = 0; i < def->count; i++)
+        world->mass[world->inside[body->first + e->old_count + i]] =
+            world->mass[world->inside[body->first + def->copies_of[i]]];
+}
+
+/* Gives the run to the body, whose particles are in their order. */
+static void take_run(sinew_world *world, sinew_body_record *body, const extension *e)
+{
+    if (e->first == body->first) {
+        sinew_numbers_take(world, body->first + body->room, e->room - body->room);
+    } else {
+        sinew_numbers_take(world, e->first, e->room);
+        sinew_numbers_give(world, body->first, body->room);
+    }
+    body->first = e->first;
+    body->room = e->room;
+    body->count = e->count;
+    for (int32_t i = 0; i < e->count; i++) {
+        world->outside[body->start + i] = body->first + e->order[i];
+        world->inside[body->first + e->order[i]] = body->start + i;
+    }
+}
+
+/* Lays out the elements on the body anew where their order has changed; all or, without memory, none of them. */
+static sinew_status lay_out(sinew_world *world, const sinew_body_record *body, const extension *e, sinew_error *error)
+{
+    const sinew_body_record whole = {.start = body->start, .count = e->count};
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; !e->in_turn && i < world->energy_count && status == SINEW_OK; i++)
+        if (sinew_energy_on(&whole, &world->energies[i]))
+            status = sinew_energy_build_next(world, &world->energies[i], error);
+    for (int32_t i = 0; !e->in_turn && i < world->energy_count; i++)
+        if (sinew_energy_on(&whole, &world->energies[i]))
+            (status == SINEW_OK ? sinew_energy_take_next : sinew_energy_drop_next)(world, &world->energies[i]);
+    return status;
+}
+
+sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const sinew_vertices_def *def,
+                                     int32_t *first_vertex, sinew_error *error)
+{
+    sinew_error_clear(error);
+    sinew_body_record *record = sinew_world_find_body(world, body, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    sinew_status status = check_def(world, def, error);
+    if (status == SINEW_OK)
+        status = check_numbers(def, record, error);
+    if (status != SINEW_OK)
+        return status;
+    extension e;
+    status = draft_extension(world, record, def, &e, error);
+    if (status == SINEW_OK) {
+        const int64_t version = world->shape_version;
+        const int32_t end = record->start + record->count;
+        sinew_particles_insert(world, end, def->count);
+        append_vertices(world, record, def, &e);
+        sinew_particles_permute(world, record->start, e.count, e.from, e.to, e.scratch);
+        status = lay_out(world, record, &e, error);
+        if (status != SINEW_OK) {
+            sinew_particles_permute(world, record->start, e.count, e.to, e.from, e.scratch);
+            sinew_particles_erase(world, end, def->count);
+            world->shape_version = version;
+        }
+    }
+    if (status == SINEW_OK) {
+        take_run(world, record, &e);
+        share_masses(world, record, def, &e);
+        sinew_mesh_destroy(record->mesh);
+        record->mesh = e.mesh;
+        if (first_vertex)
+            *first_vertex = e.old_count;
+    } else {
+        sinew_mesh_destroy(e.mesh);
+    }
+    extension_release(world, &e);
+    return status;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
+{
+    sinew_error_clear(error);
+    sinew_body_record *record = sinew_world_find_body(world, body, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(mesh))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_body_set_mesh needs a mesh");
+    if (sinew_mesh_vertex_count(mesh) != record->count)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the mesh has %d vertices, body %d has %d; add vertices first",
+                          sinew_mesh_vertex_count(mesh), body.index, record->count);
+    sinew_mesh *made = sinew_mesh_with_points(world, mesh, record->count, sinew_mesh_positions(record->mesh), error);
+    if (!made)
+        return error ? error->status : SINEW_ERROR_MEMORY;
+    sinew_mesh_destroy(record->mesh);
+    record->mesh = made;
+    world->shape_version++;
+    return SINEW_OK;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attach.c: vertices of one body joined to the nearest places of another, by an energy over pairs.
+ *
+ * A vertex goes to the place of the other body that is nearest to it (bvh/nearest_on_body.h) when that is within the distance.
+ * The pair is the vertex with weight 1 on one side and the place's vertices with theirs on the other. A vertex of a
+ * skin has the weights that carry it. A place on a skin is carried by the cell that it lies in at rest (embed_point.h).
+ */
+#include <math.h>
+
+#include "bvh/nearest_on_body.h"
+#include "world/bodies/embed_point.h"
+#include "world/world.h"
+
+sinew_attach_def sinew_default_attach_def(void)
+{
+    return (sinew_attach_def){.cookie = SINEW_COOKIE_ATTACH,
+                              .from = {.index = -1},
+                              .to = {.index = -1},
+                              .energy = sinew_default_energy_def(SINEW_ENERGY_WEAK)};
+}
+
+typedef struct pair_list {
+    int32_t count;
+    int32_t *elements;   /* [8 * capacity] particles of the world */
+    sinew_real *weights; /* [8 * capacity] */
+    sinew_real *normals; /* [3 * capacity], NULL: those of the energy */
+} pair_list;
+
+static void release_pairs(const sinew_allocator *allocator, pair_list *pairs)
+{
+    sinew_release(allocator, pairs->elements);
+    sinew_release(allocator, pairs->weights);
+    sinew_release(allocator, pairs->normals);
+}
+
+static bool has_normal(const sinew_attach_def *def)
+{
+    return def->normal[0] != 0 || def->normal[1] != 0 || def->normal[2] != 0;
+}
+
+static sinew_status make_pairs(const sinew_world *world, const sinew_attach_def *def, int32_t capacity,
+                               pair_list *pairs, sinew_error *error)
+{
+    const size_t size = (size_t)capacity;
+    pairs->elements = sinew_allocate(&world->allocator, 8 * size, sizeof *pairs->elements);
+    pairs->weights = sinew_allocate(&world->allocator, 8 * size, sizeof *pairs->weights);
+    if (has_normal(def)) {
+        pairs->normals = sinew_allocate(&world->allocator, 3 * size, sizeof *pairs->normals);
+        for (size_t i = 0; pairs->normals && i < 3 * size; i++)
+            pairs->normals[i] = def->normal[i % 3];
+    }
+    const bool good = pairs->elements && pairs->weights && (pairs->normals || !has_normal(def));
+    return good ? SINEW_OK : sinew_fail_memory(error, "the pairs of an attachment");
+}
+
+/* A vertex as a place: all the weight is its own, or that of what carries it. */
+static sinew_place place_of(const sinew_body_record *body, int32_t vertex, bool of_skin)
+{
+    sinew_place place = {.weights = {1}};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t at = 4 * (size_t)vertex + i;
+        place.vertices[i] = of_skin ? body->skin_vertices[at] : vertex;
+        if (of_skin)
+            place.weights[i] = (double)body->skin_weights[at];
+    }
+    return place;
+}
+
+/* Joins two places of bodies. Those outside a cell of a soft body go to its border, where no corner is pushed the other
+ * way; a rigid body's four particles carry all of its surface, which lies outside their tet. */
+static void add_pair(pair_list *pairs, const sinew_body_record *const bodies[2], const sinew_place *const sides[2])
+{
+    for (size_t side = 0; side < 2; side++) {
+        int32_t *elements = pairs->elements + 8 * (size_t)pairs->count + 4 * side;
+        sinew_real *weights = pairs->weights + 8 * (size_t)pairs->count + 4 * side;
+        bool outside = false;
+        for (int i = 0; i < 4; i++) {
+            elements[i] = bodies[side]->first + sides[side]->vertices[i];
+            weights[i] = (sinew_real)sides[side]->weights[i];
+            outside = outside || weights[i] < 0;
+        }
+        if (outside && !bodies[side]->rigid)
+            sinew_weights_clamp(weights);
+    }
+    pairs->count++;
+}
+
+/* ---- Check ----------------------------------------------------------------------------------- */
+
+/* Vertices that may be joined. */
+static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
+{
+    return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
+}
+
+static sinew_status check_def(const sinew_world *world, const sinew_attach_def *def, sinew_error *error)
+{
+    if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_ATTACH && def->energy.cookie == SINEW_COOKIE_ENERGY))
+        return sinew_fail(error, SINEW_ERROR_USAGE,
+                          "an attachment needs a world and a def made by sinew_default_attach_def()");
+    const sinew_body_record *from = sinew_world_find_body(world, def->from, error);
+    if (!from || !sinew_world_find_body(world, def->to, error))
+        return SINEW_ERROR_USAGE;
+    const sinew_energy_info *info = sinew_get_energy_info(def->energy.kind);
+    if (!info || !sinew_get_stencil(info->stencil)->couples)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "attach: %s is no energy over pairs; use weak",
+                          info ? info->name : "the energy");
+    if (!(isfinite(def->distance) && def->distance >= 0))
+        return sinew_fail(error, SINEW_ERROR_DATA, "attach: distance is %g m, must be finite and at least 0",
+                          def->distance);
+    if (def->from_skin && !from->skin)
+        return sinew_fail(error, SINEW_ERROR_DATA, "attach: body %d has no skin whose vertices could be joined",
+                          def->from.index);
+    const int32_t count = vertex_count(def, from);
+    for (int32_t i = 0; def->vertices && i < def->vertex_count; i++)
+        if (def->vertices[i] < 0 || def->vertices[i] >= count)
+            return sinew_fail(error, SINEW_ERROR_DATA, "attach: entry %d names vertex %d, must be in [0, %d]", i,
+                              def->vertices[i], count - 1);
+    return SINEW_OK;
+}
+
+/* ---- Attach ---------------------------------------------------------------------------------- */
+
+/* The vertices of a body, or of its skin, where they are now, to be released, or at rest. */
+static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
+{
+    const sinew_body_record *body = &world->bodies[id.index];
+    const size_t count = (size_t)(skin ? sinew_skin_vertex_count(body->skin) : body->count);
+    if (!now)
+        return skin ? sinew_skin_positions(body->skin) : sinew_mesh_positions(body->mesh);
+    *own = sinew_allocate(&world->allocator, 3 * count, sizeof **own);
+    if (*own && skin)
+        sinew_body_skin_positions(world, id, *own);
+    else if (*own)
+        sinew_world_outside_points(world, world->q, body->first, body->count, *own);
+    return *own;
+}
+
+/* Places of the second body. */
+typedef struct targets {
+    sinew_search search;
+    sinew_carriers carriers;   /* of places on a skin */
+    const sinew_real *at_rest; /* [3 * vertices of the skin]; NULL: places are the body's own */
+} targets;
+
+static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,
+                                  const sinew_real *places, targets *t, sinew_error *error)
+{
+    const bool skin = to->skin && !def->to_vertices;
+    const sinew_mesh *mesh = skin ? sinew_skin_mesh(to->skin) : to->mesh;
+    sinew_status status = sinew_search_begin(&t->search, mesh, places, def->to_vertices, error);
+    if (status == SINEW_OK && skin) {
+        status = sinew_carriers_begin(&t->carriers, to->mesh, &world->allocator, error);
+        t->at_rest = sinew_skin_positions(to->skin);
+    }
+    return status;
+}
+
+static void end_targets(targets *t)
+{
+    sinew_search_end(&t->search);
+    sinew_carriers_end(&t->carriers);
+}
+
+/* The nearest place, in vertices of the body. */
+static sinew_place find_target(const targets *t, const sinew_real *point)
+{
+    sinew_place found = sinew_search_nearest(&t->search, point);
+    if (!t->at_rest)
+        return found;
+    sinew_real rest[3];
+    for (size_t c = 0; c < 3; c++) {
+        double sum = 0;
+        for (int k = 0; k < 3; k++)
+            sum += found.weights[k] * (double)t->at_rest[3 * (size_t)found.vertices[k] + c];
+        rest[c] = (sinew_real)sum;
+    }
+    const sinew_carrier carrier = sinew_carriers_find(&t->carriers, rest);
+    for (int k = 0; k < 4; k++) {
+        found.vertices[k] = carrier.vertices[k];
+        found.weights[k] = carrier.weights[k];
+    }
+    return found;
+}
+
+static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
+                               const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
+{
+    /* Distances of points that touch are round-off. */
+    const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
+    const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
+    const sinew_body_record *const bodies[2] = {from, to};
+    double nearest = INFINITY;
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t vertex = def->vertices ? def->vertices[i] : i;
+        const sinew_place found = find_target(t, points + 3 * (size_t)vertex);
+        const sinew_place joined = place_of(from, vertex, def->from_skin);
+        nearest = fmin(nearest, sqrt(found.distance));
+        if (sqrt(found.distance) <= def->distance + slack)
+            add_pair(pairs, bodies, (const sinew_place *const[]){&joined, &found});
+    }
+    if (pairs->count > 0)
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_DATA, "joins nothing: the nearest pair is %g m apart", nearest);
+}
+
+sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_def *def, sinew_error *error)
+{
+    sinew_energy energy = {.index = -1};
+    sinew_error_clear(error);
+    if (check_def(world, def, error) != SINEW_OK)
+        return energy;
+    const sinew_body_record *from = &world->bodies[def->from.index], *to = &world->bodies[def->to.index];
+    sinew_real *own[2] = {NULL, NULL};
+    const sinew_real *points = points_of(world, def->from, def->from_skin, def->now, &own[0]);
+    const sinew_real *places = points_of(world, def->to, to->skin && !def->to_vertices, def->now, &own[1]);
+    targets t = {0};
+    pair_list pairs = {0};
+    sinew_status status = points && places ? SINEW_OK : sinew_fail_memory(error, "an attachment");
+    if (status == SINEW_OK)
+        status = begin_targets(world, def, to, places, &t, error);
+    if (status == SINEW_OK)
+        status = make_pairs(world, def, def->vertices ? def->vertex_count : vertex_count(def, from), &pairs, error);
+    if (status == SINEW_OK)
+        status = find_pairs(def, from, points, to, &t, &pairs, error);
+    if (status == SINEW_OK) {
+        sinew_energy_def joined = def->energy;
+        joined.body = (sinew_body){.index = -1};
+        joined.element_count = pairs.count;
+        joined.elements = pairs.elements;
+        joined.weights = pairs.weights;
+        joined.normals = pairs.normals;
+        energy = sinew_world_add_energy(world, &joined, error);
+    }
+    end_targets(&t);
+    release_pairs(&world->allocator, &pairs);
+    sinew_release(&world->allocator, own[0]);
+    sinew_release(&world->allocator, own[1]);
+    return energy;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * embed_components.c: which of several parts carries a vertex of a skin.
+ *
+ * A lattice around a surface has cells twice where parts of the surface share them without touching (fingers). A vertex
+ * there lies in a tetrahedron of each part. It belongs to the part of its neighbours along the faces of the skin: from
+ * the tetrahedron that carries a neighbour one walks, tetrahedron by tetrahedron through common faces, towards the
+ * vertex, and arrives in the right one. This begins with all vertices that only one part holds and spreads. A piece of
+ * the skin without any such vertex takes the tetrahedra that fewest vertices ride on so far.
+ *
+ * Known limits: vertices that a file repeats along seams are no neighbours of each other. A walk that leaves the body
+ * gives up, and the next neighbour is tried.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mesh/topology/facets.h"
+#include "mesh/mesh.h"
+#include "world/bodies/embed_point.h"
+
+enum {
+    WALK_MAX = 1000,
+    HOLDING_MAX = 64
+};
+
+typedef struct settling {
+    const sinew_carriers *carriers;
+    const sinew_real *points;
+    sinew_carrier *found;
+    int32_t count;       /* vertices of the skin */
+    int32_t *starts;     /* [count + 1] */
+    int32_t *neighbours; /* of each vertex along its faces */
+    int32_t *beyond;     /* [4 * tets] the tet behind the face without corner i; -1: none */
+    int32_t *riders;     /* [tets] vertices of the skin on each */
+    int32_t *queue;      /* [count] settled vertices */
+    int32_t queued;
+} settling;
+
+static void join_tets(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+{
+    int32_t *beyond = context;
+    (void)vertices;
+    if (use_count != 2)
+        return;
+    beyond[uses[0].minor] = (int32_t)(uses[1].minor / 4);
+    beyond[uses[1].minor] = (int32_t)(uses[0].minor / 4);
+}
+
+/* Calls each side of each face in both directions: counts (neighbours NULL) or lists. */
+static void visit_sides(const sinew_skin *skin, int32_t *starts, int32_t *neighbours)
+{
+    const int32_t *faces = sinew_skin_face_starts(skin), *corners = sinew_skin_corners(skin);
+    for (int32_t f = 0; f < sinew_skin_face_count(skin); f++)
+        for (int32_t i = faces[f]; i < faces[f + 1]; i++) {
+            const int32_t a = corners[i], b = corners[i + 1 < faces[f + 1] ? i + 1 : faces[f]];
+            if (neighbours) {
+                neighbours[starts[a]] = b;
+                neighbours[starts[b]] = a;
+            }
+            starts[a]++;
+            starts[b]++;
+        }
+}
+
+static void list_neighbours(settling *s, const sinew_skin *skin)
+{
+    visit_sides(skin, s->starts, NULL);
+    int32_t sum = 0;
+    for (int32_t i = 0; i < s->count; i++) {
+        const int32_t count = s->starts[i];
+        s->starts[i] = sum;
+        sum += count;
+    }
+    visit_sides(skin, s->starts, s->neighbours);
+    memmove(s->starts + 1, s->starts, (size_t)s->count * sizeof *s->starts);
+    s->starts[0] = 0;
+}
+
+static sinew_status begin(settling *s, const sinew_skin *skin, sinew_error *error)
+{
+    const sinew_mesh *mesh = s->carriers->mesh;
+    const sinew_allocator *allocator = &s->carriers->allocator;
+    const size_t tets = (size_t)mesh->tet_count, count = (size_t)s->count;
+    const size_t corners = (size_t)sinew_skin_face_starts(skin)[sinew_skin_face_count(skin)];
+    s->starts = sinew_allocate_zero(allocator, count + 1, sizeof *s->starts);
+    s->neighbours = sinew_allocate(allocator, 2 * corners, sizeof *s->neighbours);
+    s->beyond = sinew_allocate(allocator, 4 * tets, sizeof *s->beyond);
+    s->riders = sinew_allocate_zero(allocator, tets, sizeof *s->riders);
+    s->queue = sinew_allocate(allocator, count, sizeof *s->queue);
+    if (!s->starts || !s->neighbours || !s->beyond || !s->riders || !s->queue)
+        return sinew_fail_memory(error, "the parts under a skin");
+    list_neighbours(s, skin);
+    memset(s->beyond, 0xff, 4 * tets * sizeof *s->beyond);
+    const sinew_elements elements = {mesh->tets, mesh->tet_count, 4};
+    return sinew_visit_facets(allocator, mesh->vertex_count, &elements, join_tets, s->beyond, error);
+}
+
+static void end(settling *s)
+{
+    const sinew_allocator *allocator = &s->carriers->allocator;
+    sinew_release(allocator, s->starts);
+    sinew_release(allocator, s->neighbours);
+    sinew_release(allocator, s->beyond);
+    sinew_release(allocator, s->riders);
+    sinew_release(allocator, s->queue);
+}
+
+/* The face to leave a tetrahedron through: the one that the point lies farthest behind and that leads on; -1: none. */
+static int32_t way_on(const settling *s, int32_t tet, int32_t from, const double weights[4])
+{
+    int32_t best = -1;
+    double lowest = -1e-7;
+    for (int32_t i = 0; i < 4; i++) {
+        const int32_t next = s->beyond[4 * (size_t)tet + (size_t)i];
+        if (next >= 0 && next != from && weights[i] < lowest) {
+            lowest = weights[i];
+            best = next;
+        }
+    }
+    return best;
+}
+
+/* From a tetrahedron through common faces to the one that holds a point; -1: it leads out of the body. */
+static int32_t walk(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
+{
+    const sinew_mesh *mesh = s->carriers->mesh;
+    int32_t from = -1;
+    for (int step = 0; step < WALK_MAX && tet >= 0; step++) {
+        if (!sinew_tet_weights(mesh->positions, mesh->tets + 4 * (size_t)tet, point, weights))
+            return -1;
+        if (fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3])) >= -1e-7)
+            return tet;
+        const int32_t next = way_on(s, tet, from, weights);
+        from = tet;
+        tet = next;
+    }
+    return -1;
+}
+
+static void settle(settling *s, int32_t vertex, int32_t tet)
+{
+    sinew_carrier *found = &s->found[vertex];
+    const int32_t *corners = s->carriers->mesh->tets + 4 * (size_t)tet;
+    if (!sinew_tet_weights(s->carriers->mesh->positions, corners, s->points + 3 * (size_t)vertex, found->weights))
+        return;
+    memcpy(found->vertices, corners, sizeof found->vertices);
+    found->tet = tet;
+    found->several = false;
+    s->riders[tet]++;
+    s->queue[s->queued++] = vertex;
+}
+
+/* Settles what can be reached from the settled ones. */
+static void spread(settling *s, int32_t *at)
+{
+    for (; *at < s->queued; ++*at) {
+        const int32_t vertex = s->queue[*at];
+        for (int32_t i = s->starts[vertex]; i < s->starts[vertex + 1]; i++) {
+            const int32_t other = s->neighbours[i];
+            double weights[4];
+            if (!s->found[other].several)
+                continue;
+            const int32_t tet = walk(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
+            if (tet >= 0)
+                settle(s, other, tet);
+        }
+    }
+}
+
+/* The tetrahedron around a vertex that fewest others ride on; the lowest of equals. */
+static int32_t emptiest(const settling *s, int32_t vertex)
+{
+    int32_t tets[HOLDING_MAX];
+    int32_t count = sinew_carriers_holding(s->carriers, s->points + 3 * (size_t)vertex, tets, HOLDING_MAX);
+    int32_t best = s->found[vertex].tet;
+    count = count < HOLDING_MAX ? count : HOLDING_MAX;
+    for (int32_t i = 0; i < count; i++)
+        if (s->riders[tets[i]] < s->riders[best])
+            best = tets[i];
+    return best;
+}
+
+sinew_status sinew_carriers_settle(const sinew_carriers *carriers, const sinew_skin *skin, const sinew_real *points,
+                                   sinew_carrier *found, sinew_error *error)
+{
+    settling s = {carriers, points, found, .count = sinew_skin_vertex_count(skin)};
+    bool any = false;
+    for (int32_t i = 0; i < s.count; i++)
+        any = any || found[i].several;
+    if (!any)
+        return SINEW_OK;
+    sinew_status status = begin(&s, skin, error);
+    int32_t at = 0;
+    for (int32_t i = 0; status == SINEW_OK && i < s.count; i++)
+        if (!found[i].several && found[i].tet >= 0) {
+            s.riders[found[i].tet]++;
+            s.queue[s.queued++] = i;
+        }
+    for (int32_t i = 0; status == SINEW_OK && i < s.count; i++) {
+        spread(&s, &at);
+        if (found[i].several)
+            settle(&s, i, emptiest(&s, i));
+    }
+    end(&s);
+    return status;
+}

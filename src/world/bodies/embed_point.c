@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * embed_point.c: the cell of a body that carries a point: tetrahedra in a grid, the boundary in a tree.
+ */
+#include "world/bodies/embed_point.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "mesh/mesh.h"
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+static double triple(const double a[3], const double b[3], const double c[3])
+{
+    return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+}
+
+bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4])
+{
+    double e[3][3], p[3], longest = 0;
+    const sinew_real *origin = positions + 3 * (size_t)tet[0];
+    for (int c = 0; c < 3; c++)
+        p[c] = (double)point[c] - (double)origin[c];
+    for (int i = 0; i < 3; i++) {
+        double square = 0;
+        for (int c = 0; c < 3; c++) {
+            e[i][c] = (double)positions[3 * (size_t)tet[i + 1] + (size_t)c] - (double)origin[c];
+            square += e[i][c] * e[i][c];
+        }
+        longest = fmax(longest, square);
+    }
+    const double volume = triple(e[0], e[1], e[2]);
+    if (!(fabs(volume) > 1e-10 * longest * sqrt(longest)))
+        return false;
+    weights[1] = triple(p, e[1], e[2]) / volume;
+    weights[2] = triple(e[0], p, e[2]) / volume;
+    weights[3] = triple(e[0], e[1], p) / volume;
+    weights[0] = 1 - weights[1] - weights[2] - weights[3];
+    return true;
+}
+
+/* ---- Grid ------------------------------------------------------------------------------------ */
+
+static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double high[3])
+{
+    for (int c = 0; c < 3; c++) {
+        low[c] = INFINITY;
+        high[c] = -INFINITY;
+        for (int i = 0; i < 4; i++) {
+            const double x = (double)mesh->positions[3 * (size_t)mesh->tets[4 * (size_t)tet + (size_t)i] + (size_t)c];
+            low[c] = fmin(low[c], x);
+            high[c] = fmax(high[c], x);
+        }
+    }
+}
+
+/* The box along one axis, those beyond the ends counting as the last ones. */
+static int32_t box_of(const sinew_tet_grid *grid, int axis, double x)
+{
+    const double at = (x - grid->low[axis]) * grid->scale[axis];
+    return at <= 0 ? 0 : at >= grid->boxes[axis] ? grid->boxes[axis] - 1 : (int32_t)at;
+}
+
+/* Calls for each box that a tetrahedron reaches into: counts it (members NULL), or puts it there. */
+static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet, bool put)
+{
+    double low[3], high[3];
+    int32_t first[3], last[3];
+    tet_box(mesh, tet, low, high);
+    for (int c = 0; c < 3; c++) {
+        first[c] = box_of(grid, c, low[c]);
+        last[c] = box_of(grid, c, high[c]);
+    }
+    for (int32_t z = first[2]; z <= last[2]; z++)
+        for (int32_t y = first[1]; y <= last[1]; y++)
+            for (int32_t x = first[0]; x <= last[0]; x++) {
+                int32_t *start = &grid->starts[x + grid->boxes[0] * (y + grid->boxes[1] * z)];
+                if (put)
+                    grid->members[*start] = tet;
+                ++*start;
+            }
+}
+
+static int64_t reach_of(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
+{
+    double low[3], high[3];
+    int64_t boxes = 1;
+    tet_box(mesh, tet, low, high);
+    for (int c = 0; c < 3; c++)
+        boxes *= 1 + box_of(grid, c, high[c]) - box_of(grid, c, low[c]);
+    return boxes;
+}
+
+/* Lays so many boxes along the longest side of the bounds. */
+static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
+{
+    for (int c = 0; c < 3; c++) {
+        const double side = high[c] - grid->low[c];
+        const double count = side > 0 ? ceil(side / edge) : 1;
+        grid->boxes[c] = count < 1 ? 1 : count > 1024 ? 1024 : (int32_t)count;
+        grid->scale[c] = side > 0 ? grid->boxes[c] / side : 0;
+    }
+}
+
+/* Boxes as large as the tetrahedra on average; larger where some tetrahedra reach into too many of them. */
+static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
+{
+    double high[3] = {-INFINITY, -INFINITY, -INFINITY}, edges = 0;
+    for (int c = 0; c < 3; c++)
+        grid->low[c] = INFINITY;
+    for (int32_t t = 0; t < mesh->tet_count; t++) {
+        double a[3], b[3];
+        tet_box(mesh, t, a, b);
+        for (int c = 0; c < 3; c++) {
+            grid->low[c] = fmin(grid->low[c], a[c]);
+            high[c] = fmax(high[c], b[c]);
+        }
+        edges += fmax(b[0] - a[0], fmax(b[1] - a[1], b[2] - a[2]));
+    }
+    double side = fmax(high[0] - grid->low[0], fmax(high[1] - grid->low[1], high[2] - grid->low[2]));
+    double edge = fmax(edges / mesh->tet_count, side / cbrt(4.0 * mesh->tet_count + 1));
+    const int64_t most = 32 * (int64_t)mesh->tet_count + 1024;
+    for (;;) {
+        lay_grid(grid, high, edge > 0 ? edge : 1);
+        int64_t boxes = (int64_t)grid->boxes[0] * grid->boxes[1] * grid->boxes[2], total = 0;
+        for (int32_t t = 0; t < mesh->tet_count && total <= most; t++)
+            total += reach_of(grid, mesh, t);
+        if ((total <= most && boxes <= most) || boxes == 1)
+            return total;
+        edge *= 2;
+    }
+}
+
+static sinew_status make_grid(sinew_carriers *carriers, sinew_error *error)
+{
+    sinew_tet_grid *grid = &carriers->grid;
+    const sinew_mesh *mesh = carriers->mesh;
+    const int64_t total = choose_grid(grid, mesh);
+    const size_t boxes = (size_t)grid->boxes[0] * (size_t)grid->boxes[1] * (size_t)grid->boxes[2];
+    grid->starts = sinew_allocate_zero(&carriers->allocator, boxes + 1, sizeof *grid->starts);
+    grid->members = total <= INT32_MAX ? sinew_allocate(&carriers->allocator, (size_t)total, sizeof(int32_t)) : NULL;
+    if (!grid->starts || !grid->members)
+        return sinew_fail_memory(error, "the search for the cells under a skin");
+    for (int32_t t = 0; t < mesh->tet_count; t++)
+        visit_boxes(grid, mesh, t, false);
+    int32_t sum = 0;
+    for (size_t i = 0; i < boxes; i++) {
+        const int32_t count = grid->starts[i];
+        grid->starts[i] = sum;
+        sum += count;
+    }
+    for (int32_t t = 0; t < mesh->tet_count; t++)
+        visit_boxes(grid, mesh, t, true);
+    /* Each start has moved on to the next box's: shift them back. */
+    memmove(grid->starts + 1, grid->starts, boxes * sizeof *grid->starts);
+    grid->starts[0] = 0;
+    return SINEW_OK;
+}
+
+/* ---- Begin and end --------------------------------------------------------------------------- */
+
+static sinew_status make_tree(sinew_carriers *carriers, sinew_error *error)
+{
+    const sinew_mesh *shown = carriers->surface;
+    sinew_tree_def def = sinew_default_tree_def();
+    def.allocator = carriers->allocator;
+    def.vertex_count = shown->vertex_count;
+    def.positions = shown->positions;
+    def.width = shown->triangle_count > 0 ? 3 : shown->edge_count > 0 ? 2 : 1;
+    def.cell_count = def.width == 3 ? shown->triangle_count : def.width == 2 ? shown->edge_count : shown->vertex_count;
+    def.cells = def.width == 3 ? shown->triangles : def.width == 2 ? shown->edges : NULL;
+    def.winding = false;
+    carriers->cells = def.cells;
+    carriers->width = def.width;
+    carriers->tree = sinew_tree_create(&def, error);
+    return carriers->tree ? SINEW_OK : error ? error->status : SINEW_ERROR_MEMORY;
+}
+
+sinew_status sinew_carriers_begin(sinew_carriers *carriers, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                                  sinew_error *error)
+{
+    *carriers = (sinew_carriers){.allocator = *allocator, .mesh = mesh};
+    carriers->surface = sinew_mesh_surface_owned(mesh, &carriers->owners, error);
+    if (!carriers->surface)
+        return error ? error->status : SINEW_ERROR_MEMORY;
+    sinew_status status = make_tree(carriers, error);
+    if (status == SINEW_OK && mesh->tet_count > 0)
+        status = make_grid(carriers, error);
+    if (status != SINEW_OK)
+        sinew_carriers_end(carriers);
+    return status;
+}
+
+void sinew_carriers_end(sinew_carriers *carriers)
+{
+    if (carriers->surface)
+        sinew_release(&carriers->surface->allocator, carriers->owners);
+    sinew_mesh_destroy(carriers->surface);
+    sinew_tree_destroy(carriers->tree);
+    sinew_release(&carriers->allocator, carriers->grid.starts);
+    sinew_release(&carriers->allocator, carriers->grid.members);
+    *carriers = (sinew_carriers){0};
+}
+
+/* ---- Find ------------------------------------------------------------------------------------ */
+
+static double least(const double weights[4])
+{
+    return fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3]));
+}
+
+static size_t box_around(const sinew_tet_grid *grid, const sinew_real point[3])
+{
+    int32_t box[3];
+    for (int c = 0; c < 3; c++)
+        box[c] = box_of(grid, c, (double)point[c]);
+    return (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
+}
+
+/* Points so little outside a cell, as a part of it, are on its border. */
+static const double border = 1e-7;
+
+int32_t sinew_carriers_holding(const sinew_carriers *carriers, const sinew_real point[3], int32_t *tets,
+                               int32_t capacity)
+{
+    const sinew_tet_grid *grid = &carriers->grid;
+    const size_t at = box_around(grid, point);
+    int32_t count = 0;
+    for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
+        double weights[4];
+        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)grid->members[i];
+        if (!sinew_tet_weights(carriers->mesh->positions, tet, point, weights) || least(weights) < -border)
+            continue;
+        if (count < capacity)
+            tets[count] = grid->members[i];
+        count++;
+    }
+    return count;
+}
+
+static bool share_a_vertex(const int32_t a[4], const int32_t b[4])
+{
+    bool shared = false;
+    for (int i = 0; i < 16; i++)
+        shared = shared || a[i / 4] == b[i % 4];
+    return shared;
+}
+
+/* Whether another tetrahedron holds the point, though it has no corner in common with the one found, or though the
+ * point is inside of both. */
+static bool has_rivals(const sinew_carriers *carriers, const sinew_real point[3], const sinew_carrier *found)
+{
+    const sinew_tet_grid *grid = &carriers->grid;
+    const size_t at = box_around(grid, point);
+    for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
+        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)grid->members[i];
+        double weights[4];
+        if (grid->members[i] == found->tet || !sinew_tet_weights(carriers->mesh->positions, tet, point, weights))
+            continue;
+        const double depth = least(weights);
+        if (depth > border || (depth >= -border && !share_a_vertex(tet, found->vertices)))
+            return true;
+    }
+    return false;
+}
+
+/* The tetrahedron that the point lies deepest in; false outside all of them. */
+static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3], sinew_carrier *found)
+{
+    const sinew_tet_grid *grid = &carriers->grid;
+    const sinew_mesh *mesh = carriers->mesh;
+    if (mesh->tet_count == 0)
+        return false;
+    const size_t at = box_around(grid, point);
+    double deepest = -1;
+    for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
+        const int32_t *tet = mesh->tets + 4 * (size_t)grid->members[i];
+        double weights[4];
+        if (!sinew_tet_weights(mesh->positions, tet, point, weights) || least(weights) < 0 || least(weights) <= deepest)
+            continue;
+        deepest = least(weights);
+        found->tet = grid->members[i];
+        memcpy(found->vertices, tet, sizeof found->vertices);
+        memcpy(found->weights, weights, sizeof found->weights);
+    }
+    found->distance = 0;
+    found->several = deepest >= 0 && has_rivals(carriers, point, found);
+    return deepest >= 0;
+}
+
+sinew_carrier sinew_carriers_find(const sinew_carriers *carriers, const sinew_real point[3])
+{
+    sinew_carrier found;
+    if (find_inside(carriers, point, &found))
+        return found;
+    sinew_tree_place place;
+    sinew_tree_nearest(carriers->tree, 1, point, NULL, &place);
+    found = (sinew_carrier){.distance = (double)place.distance, .tet = -1};
+    if (carriers->owners) {
+        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)carriers->owners[place.cell];
+        memcpy(found.vertices, tet, sizeof found.vertices);
+        found.tet = carriers->owners[place.cell];
+        if (sinew_tet_weights(carriers->mesh->positions, tet, point, found.weights))
+            return found;
+        found.tet = -1;
+    }
+    for (int i = 0; i < 4; i++) {
+        const int k = i < carriers->width ? i : 0;
+        found.vertices[i] = carriers->cells ? carriers->cells[carriers->width * (int64_t)place.cell + k] : place.cell;
+        found.weights[i] = i < carriers->width ? (double)place.weights[i] : 0;
+    }
+    return found;
+}

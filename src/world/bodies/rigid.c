@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), the six
+ * distances between them kept hard, and the shape's surface riding on them. No material, no stiffness: what moves is
+ * six degrees of freedom in twelve coordinates, and joints (energy/joint/joint.h) take such four particles as a frame.
+ *
+ * Known limit: distances hold for the mirror image, too; nothing throws a body through itself but steps in which it
+ * turns by about half a turn.
+ */
+#include <math.h>
+
+#include "sinew/skin.h"
+#include "world/world.h"
+
+static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)
+{
+    if (def->positions || def->velocities || def->masses)
+        return sinew_fail(error, SINEW_ERROR_USAGE,
+                          "a rigid body takes density alone; set positions and velocities of its four particles");
+    if (!(def->density > 0) || !isfinite((double)def->density))
+        return sinew_fail(error, SINEW_ERROR_DATA, "the density of a rigid body is %g, must be greater than 0",
+                          (double)def->density);
+    return SINEW_OK;
+}
+
+static sinew_status hold(sinew_world *world, sinew_body body, sinew_error *error)
+{
+    sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    def.body = body;
+    def.hard = true;
+    const sinew_energy distances = sinew_world_add_energy(world, &def, error);
+    if (distances.index < 0)
+        return SINEW_ERROR_UNSUPPORTED;
+    world->energies[distances.index].rigid = true;
+    return SINEW_OK;
+}
+
+static sinew_status show(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
+{
+    sinew_skin *skin = sinew_skin_of_mesh(mesh, error);
+    if (!skin)
+        return SINEW_ERROR_MEMORY;
+    sinew_ride_def ride = sinew_default_ride_def();
+    ride.skin = skin;
+    const sinew_status status = sinew_body_set_skin(world, body, &ride, error);
+    sinew_skin_destroy(skin);
+    return status;
+}
+
+sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, sinew_error *error)
+{
+    sinew_body none = {.index = -1}, body = none;
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_BODY)) {
+        sinew_fail(error, SINEW_ERROR_USAGE, "the world is NULL, or the def was not made by sinew_default_body_def()");
+        return none;
+    }
+    sinew_inertia inertia;
+    if (check_rigid(def, error) != SINEW_OK || sinew_mesh_inertia(def->mesh, &inertia, error) != SINEW_OK)
+        return none;
+    sinew_mesh *frame = sinew_mesh_frame(def->mesh, error);
+    if (!frame)
+        return none;
+    sinew_body_def particles = *def;
+    sinew_real masses[4];
+    for (int a = 0; a < 4; a++)
+        masses[a] = (sinew_real)((double)def->density * inertia.volume / 4);
+    particles.mesh = frame;
+    particles.masses = masses;
+    body = sinew_world_add_body(world, &particles, error);
+    sinew_mesh_destroy(frame);
+    if (body.index >= 0 && (hold(world, body, error) != SINEW_OK || show(world, body, def->mesh, error) != SINEW_OK)) {
+        sinew_world_remove_body(world, body, NULL);
+        return none;
+    }
+    if (body.index >= 0)
+        world->bodies[body.index].rigid = true;
+    return body;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tear_criterion.c: which edges of a body tear, by how far they are stretched. tear.h says what a tear is.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/mesh.h"
+#include "world/bodies/tear.h"
+
+sinew_tear_def sinew_default_tear_def(void)
+{
+    return (sinew_tear_def){
+        .cookie = SINEW_COOKIE_TEAR, .body = {.index = -1}, .limit = (sinew_real)0.5, .split = true, .most = 16};
+}
+
+void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
+{
+    if (!tear)
+        return;
+    sinew_release(allocator, tear->edges);
+    sinew_release(allocator, tear->log);
+    sinew_release(allocator, tear);
+}
+
+/* ---- Def ------------------------------------------------------------------------------------- */
+
+/* Elements that neither tear nor stay as they are: shells and rods, whose slopes belong to edges, and those that have a
+ * meaning only all together: a gas in a surface that has a hole. */
+static sinew_status check_energies(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
+{
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        const sinew_energy_record *record = &world->energies[i];
+        if (!record->batch || !sinew_energy_on(body, record))
+            continue;
+        const sinew_energy_info *info = &record->batch->ops->info;
+        const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
+        if (row->part_size == 0 && !row->couples && info->vertex_count > 1)
+            return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                              "energy %d (%s) is on %s, which cannot tear; use energies on edges, triangles, hinges, "
+                              "wheels or tets",
+                              i, info->name, row->plural);
+        if (record->batch->ops->check_whole)
+            return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                              "energy %d (%s) needs a surface without holes, and a tear makes one; use the load "
+                              "traction",
+                              i, info->name);
+    }
+    return SINEW_OK;
+}
+
+static sinew_status check_def(const sinew_world *world, const sinew_tear_def *def, sinew_error *error)
+{
+    if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_TEAR))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "tearing needs a world and a def made by sinew_default_tear_def()");
+    if (!(def->limit > 0) || !isfinite(def->limit))
+        return sinew_fail(error, SINEW_ERROR_DATA, "the strain at which a body tears is %g, must be above 0 and finite",
+                          (double)def->limit);
+    if (def->most < 1)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%d edges may tear in a step, must be at least 1", def->most);
+    const sinew_body_record *body = sinew_world_find_body(world, def->body, error);
+    if (!body)
+        return SINEW_ERROR_USAGE;
+    if (body->skin)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "body %d shows a surface that rides on it, which cannot tear; take it away first",
+                          def->body.index);
+    if (sinew_tear_cells(body->mesh).count == 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "body %d has no cells that could tear", def->body.index);
+    const sinew_status status = check_energies(world, body, error);
+    if (status == SINEW_OK && sinew_mesh_director_count(body->mesh) > 0)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "body %d has director points, which belong to edges and cannot tear; leave them out",
+                          def->body.index);
+    return status;
+}
+
+sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error)
+{
+    sinew_error_clear(error);
+    const sinew_status status = check_def(world, def, error);
+    if (status != SINEW_OK)
+        return status;
+    sinew_body_record *body = sinew_world_find_body(world, def->body, error);
+    if (!body->tear)
+        body->tear = sinew_allocate_zero(&world->allocator, 1, sizeof *body->tear);
+    if (!body->tear)
+        return sinew_fail_memory(error, "the tears of a body");
+    body->tear->def = *def;
+    return SINEW_OK;
+}
+
+bool sinew_body_tears(const sinew_world *world, sinew_body body)
+{
+    const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
+    return record && record->tear;
+}
+
+sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report, sinew_error *error)
+{
+    sinew_error_clear(error);
+    const sinew_body_record *record = sinew_world_find_body(world, body, error);
+    if (!record || !SINEW_ASSERT(report))
+        return SINEW_ERROR_USAGE;
+    *report = record->tear ? record->tear->report : (sinew_tear_report){0};
+    return SINEW_OK;
+}
+
+/* ---- Edges over the limit --------------------------------------------------------------------- */
+
+typedef struct taut_edge {
+    double strain;
+    int32_t ends[2];
+} taut_edge;
+
+/* The most stretched first; among equals the lower numbers. */
+static int by_strain(const void *a, const void *b)
+{
+    const taut_edge *x = a, *y = b;
+    if (x->strain != y->strain)
+        return x->strain > y->strain ? -1 : 1;
+    return x->ends[0] != y->ends[0] ? (x->ends[0] < y->ends[0] ? -1 : 1)
+                                    : (x->ends[1] > y->ends[1]) - (x->ends[1] < y->ends[1]);
+}
+
+static double edge_length(const sinew_real *points, size_t stride, int32_t a, int32_t b)
+{
+    double squared = 0;
+    for (size_t k = 0; k < 3; k++) {
+        const double d = (double)points[stride * (size_t)b + k] - (double)points[stride * (size_t)a + k];
+        squared += d * d;
+    }
+    return sqrt(squared);
+}
+
+static sinew_status find_edges(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
+{
+    sinew_elements lists[3];
+    if (body->tear->edges)
+        return SINEW_OK;
+    sinew_mesh_elements(body->mesh, lists);
+    return sinew_unique_edges(&world->allocator, body->count, lists, 3, &body->tear->edges, &body->tear->edge_count,
+                              error);
+}
+
+static double strain_of(const sinew_world *world, const sinew_body_record *body, const int32_t *ends)
+{
+    const int32_t a = world->inside[body->first + ends[0]], b = world->inside[body->first + ends[1]];
+    const double rest = edge_length(sinew_mesh_positions(body->mesh), 3, ends[0], ends[1]);
+    return rest > 0 ? edge_length(world->q, 4, a, b) / rest - 1 : 0;
+}
+
+/* *taut, to be released by the caller: the edges over the limit, sorted. */
+static sinew_status find_taut(const sinew_world *world, const sinew_body_record *body, taut_edge **taut, int32_t *count,
+                              sinew_error *error)
+{
+    const sinew_tear *tear = body->tear;
+    *count = 0;
+    for (int32_t i = 0; i < tear->edge_count; i++)
+        *count += strain_of(world, body, tear->edges + 2 * (size_t)i) > (double)tear->def.limit;
+    *taut = *count > 0 ? sinew_allocate(&world->allocator, (size_t)*count, sizeof **taut) : NULL;
+    if (*count > 0 && !*taut)
+        return sinew_fail_memory(error, "the edges that tear");
+    for (int32_t i = 0, n = 0; i < tear->edge_count && n < *count; i++) {
+        const int32_t *ends = tear->edges + 2 * (size_t)i;
+        const double strain = strain_of(world, body, ends);
+        if (strain > (double)tear->def.limit)
+            (*taut)[n++] = (taut_edge){strain, {ends[0], ends[1]}};
+    }
+    if (*count > 0)
+        qsort(*taut, (size_t)*count, sizeof **taut, by_strain);
+    return SINEW_OK;
+}
+
+/* ---- Deeds ------------------------------------------------------------------------------------- */
+
+static sinew_status remove_edges(sinew_world *world, sinew_body body, const taut_edge *taut, int32_t count,
+                                 sinew_error *error)
+{
+    int32_t *deed = sinew_allocate(&world->allocator, SINEW_TEAR_HEAD + 2 * (size_t)count, sizeof *deed);
+    if (!deed)
+        return sinew_fail_memory(error, "the edges that tear");
+    deed[0] = SINEW_TEAR_REMOVE;
+    deed[1] = count;
+    deed[2] = 0;
+    for (int32_t i = 0; i < count; i++)
+        memcpy(deed + SINEW_TEAR_HEAD + 2 * (size_t)i, taut[i].ends, sizeof taut[i].ends);
+    const sinew_status status = sinew_tear_do(world, body, deed, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
+    sinew_release(&world->allocator, deed);
+    if (status == SINEW_OK)
+        world->bodies[body.index].tear->report.edges += count;
+    return status;
+}
+
+/* A cut as a deed. */
+static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
+{
+    const size_t corners = (size_t)cut->cell_count * (size_t)cut->size;
+    size_t changes = 0, at = SINEW_TEAR_HEAD;
+    for (size_t i = 0; i < corners; i++)
+        changes += cut->cells[i] != cut->after[i];
+    const size_t count = SINEW_TEAR_HEAD + (size_t)cut->copy_count + 2 * changes;
+    int32_t *deed = sinew_allocate(&world->allocator, count, sizeof *deed);
+    if (!deed)
+        return sinew_fail_memory(error, "the edges that tear");
+    deed[0] = SINEW_TEAR_SPLIT;
+    deed[1] = cut->copy_count;
+    deed[2] = (int32_t)changes;
+    for (int32_t i = 0; i < cut->copy_count; i++)
+        deed[at++] = cut->copies[i];
+    for (size_t i = 0; i < corners; i++)
+        if (cut->cells[i] != cut->after[i]) {
+            deed[at++] = (int32_t)i;
+            deed[at++] = cut->after[i];
+        }
+    const sinew_status status = sinew_tear_do(world, body, deed, count, error);
+    sinew_release(&world->allocator, deed);
+    return status;
+}
+
+/* Opens one end of an edge: the one with fewer cells, as tears run on from borders, then the other. */
+static bool open_edge(const sinew_world *world, const sinew_body_record *body, const taut_edge *edge,
+                      const sinew_real *points, sinew_cut *cut)
+{
+    double direction[3];
+    const int64_t *first = cut->at.first;
+    const int64_t cells[2] = {first[edge->ends[0] + 1] - first[edge->ends[0]],
+                              first[edge->ends[1] + 1] - first[edge->ends[1]]};
+    const int begin = cells[1] < cells[0];
+    bool opened = false;
+    for (size_t k = 0; k < 3; k++)
+        direction[k] = (double)points[3 * (size_t)edge->ends[1] + k] - (double)points[3 * (size_t)edge->ends[0] + k];
+    for (int i = 0; i < 2 && !opened; i++) {
+        const int32_t vertex = edge->ends[(begin + i) % 2];
+        opened =
+            !world->pinned[world->inside[body->first + vertex]] && sinew_cut_vertex(cut, points, vertex, direction);
+    }
+    return opened;
+}
+
+static sinew_status split_edges(sinew_world *world, sinew_body body, const taut_edge *taut, int32_t count,
+                                sinew_error *error)
+{
+    const sinew_body_record *record = &world->bodies[body.index];
+    const sinew_elements cells = sinew_tear_cells(record->mesh);
+    sinew_tear *tear = record->tear;
+    sinew_real *points = sinew_allocate(&world->allocator, 3 * (size_t)record->count, sizeof *points);
+    sinew_cut cut = {.allocator = &world->allocator};
+    sinew_status status = points ? sinew_cut_begin(&cut, &world->allocator, record->count, &cells, error)
+                                 : sinew_fail_memory(error, "the edges that tear");
+    if (status == SINEW_OK)
+        sinew_world_outside_points(world, world->q, record->first, record->count, points);
+    int32_t opened_count = 0;
+    for (int32_t i = 0; i < count && opened_count < tear->def.most && status == SINEW_OK; i++) {
+        const bool opened = open_edge(world, record, &taut[i], points, &cut);
+        opened_count += opened;
+        tear->report.refused += !opened;
+    }
+    if (status == SINEW_OK && cut.copy_count > 0)
+        status = do_cut(world, body, &cut, error);
+    if (status == SINEW_OK)
+        tear->report.edges += opened_count;
+    sinew_cut_end(&cut);
+    sinew_release(&world->allocator, points);
+    return status;
+}
+
+static sinew_status tear_body(sinew_world *world, sinew_body body, sinew_error *error)
+{
+    const sinew_body_record *record = &world->bodies[body.index];
+    taut_edge *taut = NULL;
+    int32_t count = 0;
+    sinew_status status = find_edges(world, record, error);
+    if (status == SINEW_OK)
+        status = find_taut(world, record, &taut, &count, error);
+    if (status == SINEW_OK && count > 0)
+        status = check_energies(world, record, error);
+    if (status == SINEW_OK && count > 0 && record->tear->def.split)
+        status = split_edges(world, body, taut, count, error);
+    else if (status == SINEW_OK && count > 0)
+        status =
+            remove_edges(world, body, taut, count < record->tear->def.most ? count : record->tear->def.most, error);
+    sinew_release(&world->allocator, taut);
+    return status;
+}
+
+sinew_status sinew_world_tear(sinew_world *world, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->body_count && status == SINEW_OK; i++) {
+        sinew_tear *tear = world->bodies[i].mesh ? world->bodies[i].tear : NULL;
+        if (tear && tear->torn_apart)
+            status = sinew_fail(error, SINEW_ERROR_MEMORY,
+                                "body %d was left half torn for want of memory; build the world anew", i);
+        else if (tear && world->step_count > 0)
+            status = tear_body(world, (sinew_body){i, world->bodies[i].generation}, error);
+    }
+    return status;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tear_topology.c: a tear done to a world: particles, cells and elements follow from it. See tear.h.
+ *
+ * An element hangs together by its parts (mesh/topology/stencil.h). In a split each part goes where the cells go that have it:
+ * an edge between two triangles that part becomes two edges; a hinge whose triangles part ends. Elements keep their
+ * numbers as far as they stay, and the second of two edges comes behind all others with the parameters of the first.
+ */
+#include <string.h>
+
+#include "mesh/mesh.h"
+#include "world/bodies/tear.h"
+
+enum {
+    MAPS_MOST = 64 /* vertices of ways that one part may go */
+};
+
+sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
+{
+    sinew_elements lists[3];
+    sinew_mesh_elements(mesh, lists);
+    return lists[0].count > 0 ? lists[0] : lists[1].count > 0 ? lists[1] : lists[2];
+}
+
+/* ---- Lists of elements ------------------------------------------------------------------------- */
+
+/* A list of elements that is written anew: which of the old ones, on which vertices. */
+typedef struct new_list {
+    const sinew_allocator *allocator;
+    int32_t n, count;
+    int32_t *from;     /* [count] numbers in the old list */
+    int32_t *vertices; /* [count][n] */
+    int32_t room;      /* elements that both have place for */
+} new_list;
+
+static void new_list_release(new_list *list)
+{
+    sinew_release(list->allocator, list->from);
+    sinew_release(list->allocator, list->vertices);
+}
+
+static bool new_list_grow(new_list *list)
+{
+    const size_t n = (size_t)list->n, count = (size_t)list->count, room = 2 * count + 16;
+    int32_t *from = sinew_reallocate(list->allocator, list->from, count, room, sizeof *from);
+    list->from = from ? from : list->from;
+    int32_t *vertices =
+        from ? sinew_reallocate(list->allocator, list->vertices, count * n, room * n, sizeof *vertices) : NULL;
+    list->vertices = vertices ? vertices : list->vertices;
+    list->room = vertices ? (int32_t)room : list->room;
+    return vertices != NULL;
+}
+
+static bool new_list_add(new_list *list, int32_t from, const int32_t *vertices)
+{
+    const size_t n = (size_t)list->n;
+    if (list->count == list->room && !new_list_grow(list))
+        return false;
+    list->from[list->count] = from;
+    memcpy(list->vertices + (size_t)list->count * n, vertices, n * sizeof *vertices);
+    list->count++;
+    return true;
+}
+
+/* Where an element of several parts goes; false where they part, or where a part is of no cell. */
+static bool map_parts(const sinew_cut *cut, const sinew_stencil_row *row, int32_t *element, int32_t n)
+{
+    int32_t part[4], to[SINEW_STENCIL_MAX], maps[MAPS_MOST];
+    for (int32_t i = 0; i < n; i++)
+        to[i] = -1;
+    for (int32_t p = 0, size; (size = sinew_stencil_part(row, element, n, p, part)) > 0; p++) {
+        if (sinew_cut_map(cut, part, size, maps, MAPS_MOST / size) != 1)
+            return false;
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t k = 0; k < size; k++) {
+                if (element[i] != part[k])
+                    continue;
+                if (to[i] >= 0 && to[i] != maps[k])
+                    return false;
+                to[i] = maps[k];
+            }
+    }
+    for (int32_t i = 0; i < n; i++)
+        element[i] = to[i] >= 0 ? to[i] : element[i];
+    return true;
+}
+
+/* Writes a list of elements [count][n] anew after a cut; false without memory. Those that an edge or a face is doubled
+ * for come last. */
+static bool map_list(const sinew_cut *cut, const sinew_stencil_row *row, const int32_t *elements, int32_t count,
+                     const uint8_t *moved, new_list *list)
+{
+    bool good = true;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t e = 0; e < count && good; e++) {
+            int32_t element[SINEW_STENCIL_MAX], maps[MAPS_MOST], ways = 1;
+            bool touched = false;
+            memcpy(element, elements + (size_t)e * (size_t)list->n, (size_t)list->n * sizeof *element);
+            for (int32_t i = 0; i < list->n; i++)
+                touched = touched || moved[element[i]];
+            memcpy(maps, element, (size_t)list->n * sizeof *element);
+            if (touched && row->part_count == 1) /* an element of no cell stays */
+                ways = sinew_cut_map(cut, element, list->n, maps, MAPS_MOST / list->n);
+            else if (touched && pass == 0 && !map_parts(cut, row, element, list->n))
+                continue;
+            const bool one = row->part_count == 1 && ways > 0;
+            for (int32_t w = pass; w < (pass == 0 ? 1 : ways) && good; w++)
+                good = new_list_add(list, e, one ? maps + (size_t)w * (size_t)list->n : element);
+        }
+    return good;
+}
+
+/* ---- Split ------------------------------------------------------------------------------------- */
+
+/* A list of a mesh after a cut. */
+static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells, sinew_stencil stencil,
+                              const uint8_t *moved, new_list *list, sinew_error *error)
+{
+    *list = (new_list){.allocator = cut->allocator, .n = cells->size};
+    return map_list(cut, sinew_get_stencil(stencil), cells->vertices, cells->count, moved, list)
+               ? SINEW_OK
+               : sinew_fail_memory(error, "the cells of a body that tears");
+}
+
+/* The body's mesh, which has the new vertices already, with the cells after the cut. */
+static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
+                               sinew_error *error)
+{
+    const sinew_mesh *mesh = world->bodies[body.index].mesh;
+    static const sinew_stencil stencils[3] = {SINEW_STENCIL_TET, SINEW_STENCIL_TRIANGLE, SINEW_STENCIL_EDGE};
+    sinew_elements lists[3];
+    new_list made[3] = {{0}};
+    sinew_status status = SINEW_OK;
+    sinew_mesh_elements(mesh, lists);
+    for (int i = 0; i < 3; i++) {
+        made[i] = (new_list){.allocator = cut->allocator, .n = lists[i].size};
+        if (status == SINEW_OK)
+            status = map_cells(cut, &lists[i], stencils[i], moved, &made[i], error);
+    }
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.allocator = world->allocator;
+    def.vertex_count = sinew_mesh_vertex_count(mesh);
+    def.positions = sinew_mesh_positions(mesh);
+    def.tets = made[0].vertices;
+    def.tet_count = made[0].count;
+    def.triangles = made[1].vertices;
+    def.triangle_count = made[1].count;
+    def.edges = made[2].vertices;
+    def.edge_count = made[2].count;
+    def.fractions = sinew_mesh_fractions(mesh);
+    sinew_mesh *split = status == SINEW_OK ? sinew_mesh_create(&def, error) : NULL;
+    if (status == SINEW_OK)
+        status = split ? sinew_body_set_mesh(world, body, split, error) : SINEW_ERROR_MEMORY;
+    sinew_mesh_destroy(split);
+    for (int i = 0; i < 3; i++)
+        new_list_release(&made[i]);
+    return status;
+}
+
+/* Vertices of the body that the elements of an energy are on, as they were before the cut; -1 - particle on others. */
+static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
+                          size_t count, int32_t *vertices)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int32_t inside = record->store.particles[i];
+        vertices[i] = world->outside[inside] - body->first;
+    }
+}
+
+static sinew_status split_energy(sinew_world *world, sinew_body body, int32_t energy, const sinew_cut *cut,
+                                 const uint8_t *moved, sinew_error *error)
+{
+    const sinew_body_record *record = &world->bodies[body.index];
+    sinew_energy_record *elements = &world->energies[energy];
+    const sinew_energy_info *info = &elements->batch->ops->info;
+    const size_t numbers = (size_t)elements->store.count * (size_t)info->vertex_count;
+    int32_t *vertices = sinew_allocate(&world->allocator, numbers, sizeof *vertices);
+    new_list list = {.allocator = &world->allocator, .n = info->vertex_count};
+    if (vertices)
+        body_vertices(world, record, elements, numbers, vertices);
+    const bool made =
+        vertices && map_list(cut, sinew_get_stencil(info->stencil), vertices, elements->store.count, moved, &list);
+    sinew_status status = made ? SINEW_OK : sinew_fail_memory(error, "the elements of a body that tears");
+    bool same = made && list.count == elements->store.count;
+    for (size_t i = 0; same && i < numbers; i++)
+        same = list.vertices[i] == vertices[i];
+    for (size_t i = 0; made && i < (size_t)list.count * (size_t)list.n; i++)
+        list.vertices[i] = world->inside[record->first + list.vertices[i]];
+    if (made && list.count == 0)
+        status = sinew_energy_switch(world, (sinew_energy){energy, elements->generation}, NULL, 0, false, error);
+    else if (made && !same)
+        status = sinew_energy_reselect(world, elements, list.from, list.count, list.vertices, error);
+    sinew_release(&world->allocator, vertices);
+    new_list_release(&list);
+    return status;
+}
+
+/* Particles, cells and elements after a cut. From the first of them on a failure leaves the body half torn. */
+static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
+                             sinew_error *error)
+{
+    sinew_vertices_def more = sinew_default_vertices_def();
+    more.count = cut->copy_count;
+    more.copies_of = cut->copies;
+    sinew_status status = sinew_body_add_vertices(world, body, &more, NULL, error);
+    if (status != SINEW_OK)
+        return status;
+    status = split_mesh(world, body, cut, moved, error);
+    for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
+        const sinew_energy_record *record = &world->energies[i];
+        if (record->batch && sinew_get_stencil(record->batch->ops->info.stencil)->part_size > 0 &&
+            sinew_energy_on(&world->bodies[body.index], record) == 1)
+            status = split_energy(world, body, i, cut, moved, error);
+    }
+    world->bodies[body.index].tear->torn_apart = status != SINEW_OK;
+    return status;
+}
+
+static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t *deed, sinew_error *error)
+{
+    const sinew_body_record *record = &world->bodies[body.index];
+    const sinew_elements cells = sinew_tear_cells(record->mesh);
+    const int32_t copies = deed[1], changes = deed[2];
+    const int32_t *copy = deed + SINEW_TEAR_HEAD, *change = copy + copies;
+    sinew_cut cut;
+    uint8_t *moved = sinew_allocate_zero(&world->allocator, (size_t)(record->count + copies), sizeof *moved);
+    sinew_status status = sinew_cut_begin(&cut, &world->allocator, record->count, &cells, error);
+    if (status == SINEW_OK && !moved)
+        status = sinew_fail_memory(error, "a cut through a mesh");
+    if (status == SINEW_OK) {
+        memcpy(cut.copies, copy, (size_t)copies * sizeof *copy);
+        cut.copy_count = copies;
+        for (int32_t i = 0; i < copies; i++)
+            moved[copy[i]] = 1;
+        for (int32_t i = 0; i < changes; i++)
+            cut.after[change[2 * i]] = change[2 * i + 1];
+        status = take_cut(world, body, &cut, moved, error);
+    }
+    sinew_cut_end(&cut);
+    sinew_release(&world->allocator, moved);
+    if (status == SINEW_OK)
+        world->bodies[body.index].tear->report.vertices += copies;
+    return status;
+}
+
+/* ---- Remove ------------------------------------------------------------------------------------ */
+
+/* Whether a list of vertices has both ends of one of the edges. */
+static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edges, int32_t edge_count)
+{
+    for (int32_t e = 0; e < edge_count; e++) {
+        int ends = 0;
+        for (int32_t i = 0; i < count; i++)
+            ends += vertices[i] == edges[2 * e] || vertices[i] == edges[2 * e + 1];
+        if (ends >= 2)
+            return true;
+    }
+    return false;
+}
+
+static bool element_has_edge(const sinew_stencil_row *row, const int32_t *element, int32_t n, const int32_t *edges,
+                             int32_t edge_count)
+{
+    int32_t part[4];
+    for (int32_t p = 0, size; (size = sinew_stencil_part(row, element, n, p, part)) > 0; p++)
+        if (has_edge(part, size, edges, edge_count))
+            return true;
+    return false;
+}
+
+static sinew_status remove_from_energy(sinew_world *world, sinew_body body, int32_t energy, const int32_t *edges,
+                                       int32_t edge_count, const uint8_t *moved, sinew_error *error)
+{
+    const sinew_body_record *record = &world->bodies[body.index];
+    const sinew_energy_record *elements = &world->energies[energy];
+    const sinew_energy_info *info = &elements->batch->ops->info;
+    const int32_t n = info->vertex_count;
+    int32_t *off = sinew_allocate(&world->allocator, (size_t)elements->store.count, sizeof *off), count = 0;
+    if (!off)
+        return sinew_fail_memory(error, "the elements of a body that tears");
+    for (int32_t e = 0; e < elements->store.count; e++) {
+        int32_t vertices[SINEW_STENCIL_MAX], touched = 0;
+        for (int32_t i = 0; i < n; i++) {
+            vertices[i] = world->outside[elements->store.particles[(size_t)e * (size_t)n + (size_t)i]] - record->first;
+            touched += moved[vertices[i]];
+        }
+        if (touched >= 2 && element_has_edge(sinew_get_stencil(info->stencil), vertices, n, edges, edge_count))
+            off[count++] = e;
+    }
+    const sinew_energy id = {energy, elements->generation};
+    const sinew_status status = count > 0 ? sinew_energy_switch(world, id, off, count, false, error) : SINEW_OK;
+    sinew_release(&world->allocator, off);
+    return status;
+}
+
+/* The body's mesh without the cells that have one of the edges. */
+static sinew_status remove_from_mesh(sinew_world *world, sinew_body body, const int32_t *edges, int32_t edge_count,
+                                     sinew_error *error)
+{
+    const sinew_mesh *mesh = world->bodies[body.index].mesh;
+    sinew_elements lists[3];
+    int32_t *kept[3] = {NULL}, counts[3] = {0};
+    bool good = true;
+    sinew_mesh_elements(mesh, lists);
+    for (int i = 0; i < 3; i++) {
+        const size_t size = (size_t)lists[i].size;
+        kept[i] = sinew_allocate(&world->allocator, (size_t)lists[i].count * size, sizeof *kept[i]);
+        good = good && kept[i];
+        for (int32_t c = 0; kept[i] && c < lists[i].count; c++) {
+            const int32_t *cell = lists[i].vertices + (size_t)c * size;
+            if (!has_edge(cell, lists[i].size, edges, edge_count))
+                memcpy(kept[i] + size * (size_t)counts[i]++, cell, size * sizeof *cell);
+        }
+    }
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.allocator = world->allocator;
+    def.vertex_count = sinew_mesh_vertex_count(mesh);
+    def.positions = sinew_mesh_positions(mesh);
+    def.tets = kept[0];
+    def.tet_count = counts[0];
+    def.triangles = kept[1];
+    def.triangle_count = counts[1];
+    def.edges = kept[2];
+    def.edge_count = counts[2];
+    sinew_mesh *left = good ? sinew_mesh_create(&def, error) : NULL;
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the cells of a body that tears");
+    if (good)
+        status = left ? sinew_body_set_mesh(world, body, left, error) : SINEW_ERROR_MEMORY;
+    sinew_mesh_destroy(left);
+    for (int i = 0; i < 3; i++)
+        sinew_release(&world->allocator, kept[i]);
+    return status;
+}
+
+static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t *deed, sinew_error *error)
+{
+    const int32_t edge_count = deed[1], *edges = deed + SINEW_TEAR_HEAD;
+    const sinew_body_record *record = &world->bodies[body.index];
+    uint8_t *moved = sinew_allocate_zero(&world->allocator, (size_t)record->count, sizeof *moved);
+    if (!moved)
+        return sinew_fail_memory(error, "the edges that tear");
+    for (int32_t i = 0; i < 2 * edge_count; i++)
+        moved[edges[i]] = 1;
+    sinew_status status = remove_from_mesh(world, body, edges, edge_count, error);
+    const bool begun = status == SINEW_OK;
+    for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
+        const sinew_energy_record *energy = &world->energies[i];
+        if (energy->batch && sinew_get_stencil(energy->batch->ops->info.stencil)->part_size > 0 &&
+            sinew_energy_on(&world->bodies[body.index], energy) == 1)
+            status = remove_from_energy(world, body, i, edges, edge_count, moved, error);
+    }
+    world->bodies[body.index].tear->torn_apart = begun && status != SINEW_OK;
+    sinew_release(&world->allocator, moved);
+    return status;
+}
+
+/* ---- Logs -------------------------------------------------------------------------------------- */
+
+/* Numbers of the deed at the start of a log; 0 where it is none. */
+static size_t deed_size(const int32_t *log, size_t count)
+{
+    if (count < SINEW_TEAR_HEAD || log[1] < 1 || log[2] < 0)
+        return 0;
+    const size_t size = log[0] == SINEW_TEAR_SPLIT    ? (size_t)log[1] + 2 * (size_t)log[2]
+                        : log[0] == SINEW_TEAR_REMOVE ? 2 * (size_t)log[1]
+                                                      : SIZE_MAX / 2;
+    return size <= count - SINEW_TEAR_HEAD ? SINEW_TEAR_HEAD + size : 0;
+}
+
+static bool in_range(const int32_t *numbers, size_t count, size_t stride, int64_t end)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i * stride] < 0 || numbers[i * stride] >= end)
+            return false;
+    return true;
+}
+
+bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t count)
+{
+    const sinew_elements cells = sinew_tear_cells(mesh);
+    const int64_t corners = (int64_t)cells.count * cells.size;
+    int64_t vertices = mesh->vertex_count;
+    for (size_t at = 0, size; at < count; at += size) {
+        const int32_t *deed = log + at, *list = deed + SINEW_TEAR_HEAD;
+        size = deed_size(deed, count - at);
+        if (size == 0)
+            return false;
+        const size_t first = (size_t)deed[1], second = (size_t)deed[2];
+        const bool split = deed[0] == SINEW_TEAR_SPLIT;
+        if ((split && deed[1] > corners) || !in_range(list, split ? first : 2 * first, 1, vertices) ||
+            (split && (!in_range(list + first, second, 2, corners) ||
+                       !in_range(list + first + 1, second, 2, vertices + deed[1]))))
+            return false;
+        vertices += split ? deed[1] : 0;
+    }
+    return true;
+}
+
+int64_t sinew_tear_log_copies(const int32_t *log, size_t count)
+{
+    int64_t copies = 0;
+    for (size_t at = 0, size; at < count && (size = deed_size(log + at, count - at)) > 0; at += size)
+        copies += log[at] == SINEW_TEAR_SPLIT ? log[at + 1] : 0;
+    return copies;
+}
+
+sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error)
+{
+    sinew_tear *tear = world->bodies[body.index].tear;
+    sinew_status status = SINEW_OK;
+    if (tear->log_count + count > tear->log_room) {
+        const size_t room = 2 * (tear->log_count + count);
+        int32_t *grown = sinew_reallocate(&world->allocator, tear->log, tear->log_count, room, sizeof *grown);
+        if (!grown)
+            return sinew_fail_memory(error, "the tears of a body");
+        tear->log = grown;
+        tear->log_room = room;
+    }
+    if (!sinew_world_keep_signature(world))
+        return sinew_fail_memory(error, "the tears of a body");
+    for (size_t at = 0, size; at < count && status == SINEW_OK; at += size) {
+        size = deed_size(log + at, count - at);
+        status = log[at] == SINEW_TEAR_SPLIT ? do_split(world, body, log + at, error)
+                                             : do_remove(world, body, log + at, error);
+        if (status != SINEW_OK)
+            break;
+        memcpy(tear->log + tear->log_count, log + at, size * sizeof *log);
+        tear->log_count += size;
+        sinew_release(&world->allocator, tear->edges);
+        tear->edges = NULL;
+    }
+    return status;
+}

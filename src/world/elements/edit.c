@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * edit.c: some elements of an energy go, others come behind those that stay.
+ *
+ * The new list is put together in the record's next store, from which the next batch is built; both take the place of
+ * the old ones when they are complete.
+ */
+#include <string.h>
+
+#include "world/world.h"
+
+/* Elements of the new list: those kept of the old store, in their order, then all of the added one. */
+typedef struct selection {
+    const sinew_allocator *allocator;
+    const sinew_energy_store *old, *added; /* added: NULL for none */
+    const int32_t *kept;                   /* [kept_count] numbers in the old store */
+    int32_t kept_count, added_count;
+    const int32_t *particles; /* [kept_count][vertex_count] of those kept, in place of what they had; NULL: the same */
+} selection;
+
+/* Arrays of `size` bytes an element, of both stores one after the other, into the array at `slot`. */
+static bool select_bytes(const selection *s, const void *old, const void *added, size_t size, void *slot, size_t *room)
+{
+    const size_t kept = (size_t)s->kept_count, more = (size_t)s->added_count;
+    if (!sinew_make_room(s->allocator, slot, room, kept + more, size))
+        return false;
+    char *to = *(char **)slot;
+    for (size_t i = 0; i < kept; i++)
+        memcpy(to + i * size, (const char *)old + (size_t)s->kept[i] * size, size);
+    if (more > 0)
+        memcpy(to + kept * size, added, more * size);
+    return true;
+}
+
+/* One parameter of each element where some have their own, or where the two lists differ. */
+static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *to)
+{
+    const uint32_t bit = 1u << p;
+    const bool same = !s->added || s->added->parameters[p] == s->old->parameters[p];
+    const bool each = (s->old->by_element & bit) || (s->added && s->added->by_element & bit);
+    to->parameters[p] = s->old->parameters[p];
+    if (same && !each)
+        return true;
+    if (!sinew_make_room(s->allocator, &to->each[p], &to->each_room[p], (size_t)to->count, sizeof *to->each[p]))
+        return false;
+    to->by_element |= bit;
+    for (int32_t i = 0; i < to->count; i++) {
+        const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
+        const int32_t e = i < s->kept_count ? s->kept[i] : i - s->kept_count;
+        to->each[p][i] = from->by_element & bit ? from->each[p][e] : from->parameters[p];
+    }
+    return true;
+}
+
+/* Normals, where one of the lists has some: z for the other's. */
+static bool select_normals(const selection *s, sinew_energy_store *to)
+{
+    const sinew_real z[3] = {0, 0, 1};
+    to->normals_given = s->old->normals_given || (s->added && s->added->normals_given);
+    if (!to->normals_given)
+        return true;
+    if (!sinew_make_room(s->allocator, &to->normals, &to->normal_room, 3 * (size_t)to->count, sizeof *to->normals))
+        return false;
+    for (int32_t i = 0; i < to->count; i++) {
+        const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
+        const size_t e = (size_t)(i < s->kept_count ? s->kept[i] : i - s->kept_count);
+        memcpy(to->normals + 3 * (size_t)i, from->normals_given ? from->normals + 3 * e : z, sizeof z);
+    }
+    return true;
+}
+
+/* Filled parts, where one of the lists has some: all of the other's. */
+static bool select_fractions(const selection *s, sinew_energy_store *to)
+{
+    to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
+    if (!to->fractions_given)
+        return true;
+    if (!sinew_make_room(s->allocator, &to->fractions, &to->fraction_room, (size_t)to->count, sizeof *to->fractions))
+        return false;
+    for (int32_t i = 0; i < to->count; i++) {
+        const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
+        const int32_t e = i < s->kept_count ? s->kept[i] : i - s->kept_count;
+        to->fractions[i] = from->fractions_given ? from->fractions[e] : 1;
+    }
+    return true;
+}
+
+/* Examples, where one of the lists has some: none of the other's. */
+static bool select_examples(const selection *s, sinew_energy_store *to)
+{
+    const size_t each = 6 * SINEW_EXAMPLE_MAX;
+    to->examples_given = s->old->examples_given || (s->added && s->added->examples_given);
+    if (!to->examples_given)
+        return true;
+    if (!sinew_make_room(s->allocator, &to->examples, &to->example_room, each * (size_t)to->count,
+                         sizeof *to->examples))
+        return false;
+    memset(to->examples, 0, each * (size_t)to->count * sizeof *to->examples);
+    for (int32_t i = 0; i < to->count; i++) {
+        const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
+        const size_t e = (size_t)(i < s->kept_count ? s->kept[i] : i - s->kept_count);
+        if (from->examples_given)
+            memcpy(to->examples + each * (size_t)i, from->examples + each * e, each * sizeof *to->examples);
+    }
+    return true;
+}
+
+static bool select_elements(const selection *s, const sinew_energy_info *info, sinew_energy_store *to)
+{
+    const sinew_energy_store *old = s->old, *added = s->added;
+    const size_t n = (size_t)info->vertex_count;
+    const bool weighted = sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_WEIGHTS;
+    to->body = !added || added->body.index == old->body.index ? old->body : (sinew_body){.index = -1};
+    to->count = s->kept_count + s->added_count;
+    to->by_element = 0;
+    to->rest_given = old->rest_given;
+    bool good = select_bytes(s, old->particles, added ? added->particles : NULL, n * sizeof *to->particles,
+                             &to->particles, &to->particle_room) &&
+                (!weighted || select_bytes(s, old->weights, added ? added->weights : NULL, 8 * sizeof *to->weights,
+                                           &to->weights, &to->weight_room)) &&
+                select_normals(s, to) && select_fractions(s, to) && select_examples(s, to) &&
+                (!to->rest_given || select_bytes(s, old->rest, added ? added->rest : NULL, 3 * n * sizeof *to->rest,
+                                                 &to->rest, &to->rest_room));
+    for (int32_t p = 0; good && p < info->parameter_count; p++)
+        good = select_parameter(s, p, to);
+    if (good && s->particles)
+        memcpy(to->particles, s->particles, (size_t)s->kept_count * n * sizeof *to->particles);
+    return good;
+}
+
+/* The switches of the elements that stay. */
+static bool select_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
+{
+    if (from->off_count == 0)
+        return true;
+    if (!sinew_batch_allow_switching(to, s->allocator))
+        return false;
+    for (int32_t i = 0; i < s->kept_count; i++)
+        if (sinew_batch_is_off(from, s->kept[i]))
+            sinew_batch_switch(to, i, false);
+    return true;
+}
+
+static sinew_status take_selection(sinew_world *world, sinew_energy_record *record, const selection *s,
+                                   sinew_error *error)
+{
+    const sinew_energy_info *info = &record->batch->ops->info;
+    sinew_status status = select_elements(s, info, &record->next_store)
+                              ? sinew_energy_build_from(world, record, &record->next_store, error)
+                              : sinew_fail_memory(error, "the elements of an energy");
+    if (status == SINEW_OK && !select_switches(s, record->batch, record->next_batch))
+        status = sinew_fail_memory(error, "the elements of an energy");
+    if (status == SINEW_OK)
+        sinew_energy_take_next_store(world, record);
+    else
+        sinew_energy_drop_next(world, record);
+    return status;
+}
+
+static sinew_status refuse_targets(const sinew_energy_record *record, int32_t energy, sinew_error *error)
+{
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "energy %d (%s) has targets, which belong to its list of elements; use sinew_energy_set_elements",
+                      energy, record->batch->ops->info.name);
+}
+
+sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
+                                       int32_t *first, sinew_error *error)
+{
+    sinew_error own;
+    sinew_error *told = error ? error : &own;
+    sinew_energy_record *record = sinew_energy_check_elements_def(world, energy, def, told);
+    if (!record)
+        return told->status;
+    if (record->targets.count > 0)
+        return refuse_targets(record, energy.index, error);
+    const sinew_allocator *allocator = &world->allocator;
+    const int32_t count = record->store.count;
+    sinew_energy_store added = {0};
+    int32_t *kept = sinew_allocate(allocator, (size_t)count, sizeof *kept);
+    sinew_status status = kept ? sinew_energy_store_fill(&added, world, def, error)
+                               : sinew_fail_memory(error, "the elements of an energy");
+    const int32_t most = INT32_MAX / (32 * record->batch->ops->info.vertex_count);
+    if (status == SINEW_OK && added.count > most - count)
+        status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) would have more than %d elements", energy.index,
+                            record->batch->ops->info.name, most);
+    if (status == SINEW_OK && record->store.rest_given && !sinew_energy_own_rest(world, record->kind, &added))
+        status = sinew_fail_memory(error, "the elements of an energy");
+    for (int32_t i = 0; kept && i < count; i++)
+        kept[i] = i;
+    if (status == SINEW_OK)
+        status = take_selection(world, record,
+                                &(selection){.allocator = allocator,
+                                             .old = &record->store,
+                                             .added = &added,
+                                             .kept = kept,
+                                             .kept_count = count,
+                                             .added_count = added.count},
+                                error);
+    if (status == SINEW_OK && first)
+        *first = count;
+    sinew_energy_store_release(&added, allocator);
+    sinew_release(allocator, kept);
+    return status;
+}
+
+/* kept = the elements that are not in the list; returns how many. */
+static int32_t list_kept(const int32_t *elements, int32_t count, int32_t all, int32_t *kept)
+{
+    int32_t found = 0;
+    for (int32_t i = 0; i < all; i++)
+        kept[i] = 0;
+    for (int32_t i = 0; i < count; i++)
+        kept[elements[i]] = 1;
+    for (int32_t i = 0; i < all; i++)
+        if (!kept[i])
+            kept[found++] = i;
+    return found;
+}
+
+sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energy, const int32_t *elements,
+                                          int32_t count, sinew_error *error)
+{
+    sinew_error_clear(error);
+    sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
+    if (!record)
+        return SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(elements || count == 0))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_remove_elements needs a list");
+    if (record->targets.count > 0)
+        return refuse_targets(record, energy.index, error);
+    const int32_t all = record->store.count;
+    sinew_status status = sinew_energy_check_list(world, record, energy.index, elements, count, error);
+    if (status != SINEW_OK || count == 0)
+        return status;
+    if (count == all)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "energy %d (%s) would have no elements; remove it, or switch them off", energy.index,
+                          record->batch->ops->info.name);
+    int32_t *kept = sinew_allocate(&world->allocator, (size_t)all, sizeof *kept);
+    if (!kept)
+        return sinew_fail_memory(error, "the elements of an energy");
+    const int32_t left = list_kept(elements, count, all, kept);
+    status = take_selection(
+        world, record,
+        &(selection){.allocator = &world->allocator, .old = &record->store, .kept = kept, .kept_count = left}, error);
+    sinew_release(&world->allocator, kept);
+    return status;
+}
+
+sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *record, const int32_t *kept, int32_t count,
+                                   const int32_t *particles, sinew_error *error)
+{
+    const selection s = {.allocator = &world->allocator,
+                         .old = &record->store,
+                         .kept = kept,
+                         .kept_count = count,
+                         .particles = particles};
+    return take_selection(world, record, &s, error);
+}

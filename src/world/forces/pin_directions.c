@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pin_directions.c: pins that hold their particles along one or two directions only (Baraff and Witkin 1998, 5.1).
+ *
+ * A particle that is held along n_1, n_2 .. by one or several pins has the filter S = 1 - (projection on their span)
+ * and the conditions n_k . x = n_k . t_k, t_k the place of its pin. They are met one after the other: with S as it is
+ * before direction k,
+ *
+ *     x += a_k n_k . (t_k - x),   a_k = S n_k / (n_k . S n_k),   S -= S n_k (S n_k)^T / (n_k . S n_k)
+ *
+ * which disturbs none of those before, as S n_k is normal to them. Directions of different pins need not be normal to
+ * each other; one that (nearly) follows from those before is refused when its pins are added. A particle that is held
+ * along three is pinned.
+ */
+#include <math.h>
+
+#include "world/world.h"
+
+/* The square of a unit vector's part outside what is held already, below which nothing of it is left. */
+#define FOLLOWS 1e-10
+
+static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+
+static void unit_filter(double S[6])
+{
+    for (int k = 0; k < 6; k++)
+        S[k] = k < 3;
+}
+
+/* a = S n; returns n . S n */
+static double filter_direction(const double S[6], const double n[3], double a[3])
+{
+    double rest = 0;
+    for (int r = 0; r < 3; r++) {
+        a[r] = S[entry[3 * r]] * n[0] + S[entry[3 * r + 1]] * n[1] + S[entry[3 * r + 2]] * n[2];
+        rest += n[r] * a[r];
+    }
+    return rest;
+}
+
+/* Takes a direction out of S; false where it follows from those that were. along: NULL, or a_k. */
+static bool take_direction(double S[6], const double n[3], double along[3])
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double a[3];
+    const double rest = filter_direction(S, n, a);
+    if (!(rest > FOLLOWS))
+        return false;
+    for (int k = 0; k < 6; k++)
+        S[k] -= a[row[k]] * a[column[k]] / rest;
+    for (int c = 0; along && c < 3; c++)
+        along[c] = a[c] / rest;
+    return true;
+}
+
+/* ---- Of a def -------------------------------------------------------------------------------- */
+
+sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_record *record, sinew_error *error)
+{
+    double S[6];
+    record->direction_count = 3;
+    if (!def->directions)
+        return SINEW_OK;
+    if (def->direction_count < 1 || def->direction_count > 3)
+        return sinew_fail(error, SINEW_ERROR_DATA, "pins: %d directions are given, must be 1, 2 or 3",
+                          def->direction_count);
+    unit_filter(S);
+    for (int k = 0; k < def->direction_count; k++) {
+        double n[3], length = 0, along[3];
+        for (int c = 0; c < 3; c++) {
+            n[c] = (double)def->directions[3 * k + c];
+            length += n[c] * n[c];
+        }
+        if (!(length > 0) || !isfinite(length))
+            return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d has no length, or is not finite", k);
+        for (int c = 0; c < 3; c++)
+            n[c] /= sqrt(length);
+        if (!take_direction(S, n, along))
+            return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d follows from those before it; leave it out",
+                              k);
+        /* Of several directions of one pin only what they span matters: unit vectors normal to each other will do. */
+        const double size = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+        for (int c = 0; c < 3; c++)
+            record->directions[k][c] = along[c] / size;
+    }
+    record->direction_count = def->direction_count;
+    return SINEW_OK;
+}
+
+bool sinew_pin_is_partial(const sinew_pin_record *pin)
+{
+    return pin->count > 0 && pin->direction_count < 3;
+}
+
+/* S of a particle by all pins of the world. */
+static void filter_by_pins(const sinew_world *world, int32_t particle, double S[6])
+{
+    unit_filter(S);
+    for (int32_t p = 0; p < world->pin_count; p++) {
+        const sinew_pin_record *pin = &world->pins[p];
+        for (int32_t i = 0; sinew_pin_is_partial(pin) && i < pin->count; i++)
+            for (int k = 0; pin->particles[i] == particle && k < pin->direction_count; k++)
+                take_direction(S, pin->directions[k], NULL);
+    }
+}
+
+sinew_status sinew_pin_check_held(const sinew_world *world, const sinew_pin_def *def, const sinew_pin_record *record,
+                                  sinew_error *error)
+{
+    for (int32_t i = 0; i < record->count; i++) {
+        double S[6];
+        filter_by_pins(world, record->particles[i], S);
+        if (record->direction_count == 3 && S[0] + S[1] + S[2] < 2.5)
+            return sinew_fail(error, SINEW_ERROR_DATA,
+                              "pins: vertex %d is held along a direction already; remove those pins first",
+                              def->vertices[i]);
+        for (int k = 0; record->direction_count < 3 && k < record->direction_count; k++)
+            if (!take_direction(S, record->directions[k], NULL))
+                return sinew_fail(error, SINEW_ERROR_DATA, "pins: vertex %d is held along direction %d already",
+                                  def->vertices[i], k);
+    }
+    return SINEW_OK;
+}
+
+/* ---- Of the world ---------------------------------------------------------------------------- */
+
+static bool make_rooms(sinew_world *world)
+{
+    const sinew_allocator *a = &world->allocator;
+    const size_t n = (size_t)world->particle_count;
+    bool good = sinew_make_room(a, &world->filter, &world->filter_room, 6 * n, sizeof *world->filter) &&
+                sinew_make_room(a, &world->held, &world->held_room, n, sizeof *world->held);
+    for (int32_t p = 0; good && p < world->pin_count; p++) {
+        sinew_pin_record *pin = &world->pins[p];
+        if (sinew_pin_is_partial(pin))
+            good = sinew_make_room(a, &pin->along, &pin->along_room,
+                                   3 * (size_t)pin->count * (size_t)pin->direction_count, sizeof *pin->along);
+    }
+    return good;
+}
+
+/* Filters and a_k of all pins. */
+static void find_filters(sinew_world *world)
+{
+    for (size_t i = 0; i < 6 * (size_t)world->particle_count; i++)
+        world->filter[i] = i % 6 < 3;
+    for (int32_t p = 0; p < world->pin_count; p++) {
+        sinew_pin_record *pin = &world->pins[p];
+        double *along = pin->along;
+        for (int32_t i = 0; sinew_pin_is_partial(pin) && i < pin->count; i++) {
+            sinew_real *to = world->filter + 6 * (size_t)pin->particles[i];
+            double S[6];
+            for (int k = 0; k < 6; k++)
+                S[k] = (double)to[k];
+            for (int k = 0; k < pin->direction_count; k++, along += 3)
+                take_direction(S, pin->directions[k], along);
+            for (int k = 0; k < 6; k++)
+                to[k] = (sinew_real)S[k];
+            world->pinned[pin->particles[i]] = S[0] + S[1] + S[2] < 0.5;
+        }
+    }
+}
+
+sinew_status sinew_world_find_held(sinew_world *world, sinew_error *error)
+{
+    bool any = false;
+    world->held_count = 0;
+    for (int32_t p = 0; p < world->pin_count; p++)
+        any |= sinew_pin_is_partial(&world->pins[p]);
+    if (!any)
+        return SINEW_OK;
+    if (!make_rooms(world))
+        return sinew_fail_memory(error, "pins");
+    find_filters(world);
+    for (int32_t i = 0; i < world->particle_count; i++) {
+        const sinew_real *S = world->filter + 6 * (size_t)i;
+        if (!world->pinned[i] && S[0] + S[1] + S[2] < (sinew_real)2.5)
+            world->held[world->held_count++] = i;
+    }
+    return SINEW_OK;
+}
+
+void sinew_pin_place(const sinew_pin_record *pin, sinew_real *q)
+{
+    const double *along = pin->along;
+    for (int32_t i = 0; i < pin->count; i++) {
+        sinew_real *x = q + 4 * (size_t)pin->particles[i];
+        const sinew_real *t = pin->guide.current + 3 * (size_t)i;
+        for (int k = 0; k < pin->direction_count; k++, along += 3) {
+            double off = 0;
+            for (int c = 0; c < 3; c++)
+                off += pin->directions[k][c] * ((double)t[c] - (double)x[c]);
+            for (int c = 0; c < 3; c++)
+                x[c] = (sinew_real)((double)x[c] + along[c] * off);
+        }
+    }
+}
+
+void sinew_world_release_held(sinew_world *world)
+{
+    sinew_release(&world->allocator, world->filter);
+    sinew_release(&world->allocator, world->held);
+    world->filter = NULL;
+    world->held = NULL;
+    world->held_count = 0;
+}
+
+void sinew_world_split_force(const sinew_world *world, int32_t particle, const double r[3], double free[3],
+                             double held[3])
+{
+    for (int c = 0; c < 3; c++)
+        free[c] = world->pinned[particle] ? 0 : r[c];
+    if (!world->pinned[particle] && world->held_count > 0) {
+        double S[6];
+        for (int k = 0; k < 6; k++)
+            S[k] = (double)world->filter[6 * (size_t)particle + (size_t)k];
+        filter_direction(S, r, free);
+    }
+    for (int c = 0; c < 3; c++)
+        held[c] = r[c] - free[c];
+}

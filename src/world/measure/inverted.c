@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inverted.c: which tets are turned inside out: det F = V(q) / V(rest) <= 0, V being the signed volumes. Elements
+ * that are switched off are not looked at.
+ */
+#include "world/measure/fields.h"
+
+/* Six times the signed volume of a tet. */
+static double volume(double (*x)[3])
+{
+    double e[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int c = 0; c < 3; c++)
+            e[a][c] = x[a + 1][c] - x[0][c];
+    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+}
+
+static bool is_inverted(const sinew_world *world, const sinew_energy_record *record, int32_t element)
+{
+    double x[4][3], rest[4][3];
+    const int32_t *corners = record->store.particles + 4 * (size_t)element;
+    for (int a = 0; a < 4; a++)
+        for (size_t c = 0; c < 3; c++)
+            x[a][c] = (double)world->q[4 * (size_t)corners[a] + c];
+    sinew_element_rest(world, record, element, rest);
+    return !sinew_batch_is_off(record->batch, element) && !(volume(x) * volume(rest) > 0);
+}
+
+int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_energy *energies, int32_t *elements)
+{
+    if (!SINEW_ASSERT(world && (capacity == 0 || (energies && elements))))
+        return 0;
+    int32_t count = 0;
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        const sinew_energy_record *record = &world->energies[i];
+        for (int32_t e = 0; record->batch && record->batch->ops->determinants && e < record->batch->element_count;
+             e++) {
+            if (!is_inverted(world, record, e))
+                continue;
+            if (count < capacity) {
+                energies[count] = (sinew_energy){i, record->generation};
+                elements[count] = e;
+            }
+            count++;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * surface.c: what there is to draw of a world, in particle numbers: the one place that knows.
+ *
+ * Bodies with tetrahedra show the boundary of these, bodies of triangles their own triangles, bodies with neither their
+ * edges (ropes). The springs of a cloth and edges inside a solid are not drawn. Cells come body by body, in the order
+ * of sinew_mesh_surface().
+ *
+ * The material of a triangle is the first energy over the tetrahedron behind it. Both are sets of four particles: those
+ * of the surface are sorted as two 64-bit numbers each, and every element over tetrahedra looks itself up.
+ */
+#include <string.h>
+
+#include "mesh/mesh.h"
+#include "mesh/sort_pairs.h"
+#include "world/world.h"
+
+/* The surface of one body. */
+typedef struct shell {
+    sinew_mesh *mesh;
+    int32_t *owners; /* [triangle_count] tetrahedra of the body; NULL: it has none */
+} shell;
+
+static void release_shells(const sinew_world *world, shell *shells)
+{
+    for (int32_t i = 0; shells && i < world->body_count; i++) {
+        sinew_mesh_destroy(shells[i].mesh);
+        sinew_release(&world->allocator, shells[i].owners);
+    }
+    sinew_release(&world->allocator, shells);
+}
+
+static int32_t drawn_edges(const shell *s)
+{
+    return sinew_mesh_triangle_count(s->mesh) > 0 ? 0 : sinew_mesh_edge_count(s->mesh);
+}
+
+/* [body_count]; a body that is gone has no mesh. NULL on failure. */
+static shell *make_shells(const sinew_world *world, sinew_error *error)
+{
+    shell *shells = sinew_allocate_zero(&world->allocator, (size_t)world->body_count, sizeof *shells);
+    if (!shells) {
+        sinew_fail_memory(error, "the surface of a world");
+        return NULL;
+    }
+    for (int32_t i = 0; i < world->body_count; i++) {
+        if (!world->bodies[i].mesh)
+            continue;
+        shells[i].mesh = sinew_mesh_surface_owned(world->bodies[i].mesh, &shells[i].owners, error);
+        if (!shells[i].mesh) {
+            release_shells(world, shells);
+            return NULL;
+        }
+    }
+    return shells;
+}
+
+/* Sets the counts; refuses more than they can count. */
+static sinew_status count_cells(const sinew_world *world, const shell *shells, sinew_surface *surface,
+                                sinew_error *error)
+{
+    int64_t triangles = 0, edges = 0;
+    for (int32_t i = 0; i < world->body_count; i++) {
+        triangles += shells[i].mesh ? sinew_mesh_triangle_count(shells[i].mesh) : 0;
+        edges += shells[i].mesh ? drawn_edges(&shells[i]) : 0;
+    }
+    if (triangles > INT32_MAX / 3 || edges > INT32_MAX / 2)
+        return sinew_fail(error, SINEW_ERROR_DATA, "the surface has %lld triangles and %lld edges, at most %d and %d",
+                          (long long)triangles, (long long)edges, INT32_MAX / 3, INT32_MAX / 2);
+    surface->triangle_count = (int32_t)triangles;
+    surface->edge_count = (int32_t)edges;
+    return SINEW_OK;
+}
+
+/* to[i] = the particle of a body's vertex; returns where the next ones go. NULL stays NULL. */
+static int32_t *append(int32_t *to, const int32_t *vertices, int32_t count, int32_t first)
+{
+    for (int32_t i = 0; to && i < count; i++)
+        to[i] = vertices[i] + first;
+    return to ? to + count : NULL;
+}
+
+static sinew_body *repeat(sinew_body *to, int32_t count, sinew_body body)
+{
+    for (int32_t i = 0; to && i < count; i++)
+        to[i] = body;
+    return to ? to + count : NULL;
+}
+
+static void fill_cells(const sinew_world *world, const shell *shells, const sinew_surface *surface)
+{
+    int32_t *triangles = surface->triangles, *edges = surface->edges;
+    sinew_body *bodies = surface->bodies, *edge_bodies = surface->edge_bodies;
+    for (int32_t i = 0; i < world->body_count; i++) {
+        if (!shells[i].mesh)
+            continue;
+        const int32_t first = world->bodies[i].first, count = sinew_mesh_triangle_count(shells[i].mesh);
+        const sinew_body body = {i, world->bodies[i].generation};
+        triangles = append(triangles, sinew_mesh_triangles(shells[i].mesh), 3 * count, first);
+        edges = append(edges, sinew_mesh_edges(shells[i].mesh), 2 * drawn_edges(&shells[i]), first);
+        bodies = repeat(bodies, count, body);
+        edge_bodies = repeat(edge_bodies, drawn_edges(&shells[i]), body);
+    }
+}
+
+/* ---- Materials ------------------------------------------------------------------------------- */
+
+/* The tetrahedra behind the surface and who acts on them. */
+typedef struct material_table {
+    sinew_pair *keys; /* [count] ascending */
+    int32_t *energy;  /* [count] of each key, -1: none */
+    size_t count;
+} material_table;
+
+/* Four particles, whatever their order, as one key. */
+static sinew_pair key_of(const int32_t particles[4])
+{
+    int32_t p[4];
+    memcpy(p, particles, sizeof p);
+    for (int i = 1; i < 4; i++)
+        for (int j = i; j > 0 && p[j] < p[j - 1]; j--) {
+            const int32_t swap = p[j];
+            p[j] = p[j - 1];
+            p[j - 1] = swap;
+        }
+    return (sinew_pair){sinew_pack(p[0], p[1]), sinew_pack(p[2], p[3])};
+}
+
+/* The place of a key among the sorted ones, or -1; of equal ones the first. */
+static int64_t place_of(const material_table *table, sinew_pair key)
+{
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const sinew_pair *k = &table->keys[middle];
+        if (k->major < key.major || (k->major == key.major && k->minor < key.minor))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < table->count && table->keys[low].major == key.major && table->keys[low].minor == key.minor;
+    return found ? (int64_t)low : -1;
+}
+
+/* The key of the tetrahedron behind one triangle of a body. */
+static sinew_pair key_behind(const sinew_world *world, int32_t body, int32_t tet)
+{
+    const int32_t *vertices = sinew_mesh_tets(world->bodies[body].mesh) + 4 * (size_t)tet;
+    int32_t particles[4];
+    for (int a = 0; a < 4; a++)
+        particles[a] = world->inside[world->bodies[body].first + vertices[a]];
+    return key_of(particles);
+}
+
+static void collect_keys(const sinew_world *world, const shell *shells, material_table *table)
+{
+    table->count = 0;
+    for (int32_t i = 0; i < world->body_count; i++)
+        for (int32_t k = 0; shells[i].owners && k < sinew_mesh_triangle_count(shells[i].mesh); k++)
+            table->keys[table->count++] = key_behind(world, i, shells[i].owners[k]);
+}
+
+/* Every tetrahedral element of an energy claims its key, unless an earlier energy has it. */
+static void claim_keys(const sinew_world *world, int32_t energy, material_table *table)
+{
+    const sinew_energy_record *record = &world->energies[energy];
+    if (!record->batch || !record->batch->ops->determinants)
+        return;
+    for (int32_t e = 0; e < record->store.count; e++) {
+        const int64_t at = place_of(table, key_of(record->store.particles + 4 * (size_t)e));
+        if (at >= 0 && table->energy[at] < 0)
+            table->energy[at] = energy;
+    }
+}
+
+static void fill_materials(const sinew_world *world, const shell *shells, const material_table *table,
+                           sinew_energy *materials)
+{
+    for (int32_t i = 0; i < world->body_count; i++)
+        for (int32_t k = 0; shells[i].mesh && k < sinew_mesh_triangle_count(shells[i].mesh); k++) {
+            const int64_t at = shells[i].owners ? place_of(table, key_behind(world, i, shells[i].owners[k])) : -1;
+            const int32_t energy = at >= 0 ? table->energy[at] : -1;
+            *materials++ = (sinew_energy){energy, energy >= 0 ? world->energies[energy].generation : 0};
+        }
+}
+
+static sinew_status find_materials(const sinew_world *world, const shell *shells, const sinew_surface *surface,
+                                   sinew_error *error)
+{
+    const size_t count = (size_t)surface->triangle_count;
+    material_table table = {.keys = sinew_allocate(&world->allocator, count, sizeof *table.keys),
+                            .energy = sinew_allocate(&world->allocator, count, sizeof *table.energy)};
+    sinew_pair *scratch = sinew_allocate(&world->allocator, count, sizeof *scratch);
+    sinew_status status =
+        table.keys && table.energy && scratch ? SINEW_OK : sinew_fail_memory(error, "the materials of a surface");
+    if (status == SINEW_OK) {
+        collect_keys(world, shells, &table);
+        sinew_sort_pairs(table.keys, table.count, scratch);
+        memset(table.energy, 0xff, count * sizeof *table.energy);
+        for (int32_t i = 0; i < world->energy_count; i++)
+            claim_keys(world, i, &table);
+        fill_materials(world, shells, &table, surface->materials);
+    }
+    sinew_release(&world->allocator, table.keys);
+    sinew_release(&world->allocator, table.energy);
+    sinew_release(&world->allocator, scratch);
+    return status;
+}
+
+/* ---- The surface ----------------------------------------------------------------------------- */
+
+/* Refuses arrays that are too small for what was counted. */
+static sinew_status check_room(const sinew_surface *room, const sinew_surface *counted, sinew_error *error)
+{
+    const bool triangles = room->triangles || room->bodies || room->materials, edges = room->edges || room->edge_bodies;
+    if ((!triangles || room->triangle_count >= counted->triangle_count) &&
+        (!edges || room->edge_count >= counted->edge_count))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_DATA, "the surface has %d triangles and %d edges, there is room for %d and %d",
+                      counted->triangle_count, counted->edge_count, room->triangle_count, room->edge_count);
+}
+
+sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surface, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && surface))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_surface needs a world and a struct to fill");
+    const sinew_surface room = *surface;
+    shell *shells = make_shells(world, error);
+    if (!shells)
+        return SINEW_ERROR_MEMORY;
+    sinew_status status = count_cells(world, shells, surface, error);
+    if (status == SINEW_OK)
+        status = check_room(&room, surface, error);
+    if (status == SINEW_OK && surface->materials)
+        status = find_materials(world, shells, surface, error);
+    if (status == SINEW_OK)
+        fill_cells(world, shells, surface);
+    release_shells(world, shells);
+    return status;
+}

@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * save_load.c: everything that changes while stepping, as one block of tagged sections (base/tagged_blob.h).
+ *
+ *     TIME   int64 steps taken, double time (s)
+ *     BODY   one a body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
+ *     TEAR   one a body that tore: uint64 edges, copies, refusals; its log of int32 (tear.h)
+ *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
+ *     PINS   the same, one a pin
+ *     SOLV   char[16] name of the solver, then what it remembers from step to step; absent where it remembers nothing
+ *     TCHS, CVEL, COLL   what contact remembers (persistence.c)
+ *     GENS   uint32 number of places of bodies, of energies, of pins, then the generation of each; absent: all are 0
+ *     SIGN   the signature of the world (signature.c), "name=value" lines
+ *     NOTE   a text of the caller's own
+ * All but the last three must be known to whoever reads them. The index of
+ * a section is the place of its body, energy or pins. To load a state is to ask for a world of the same places and
+ * sizes; to restore one asks for the same generation too and leaves alone what does not fit.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/tagged_blob.h"
+#include "world/contact/persistence.h"
+#include "world/bodies/tear.h"
+
+static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV",
+                                         "GENS", "SIGN", "NOTE", "TEAR", SINEW_CONTACT_TAGS};
+enum {
+    KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
+    SOLVER_NAME = 16,
+    TEAR_HEAD = 3 * sizeof(int64_t) /* bytes before a body's log of tears */
+};
+
+/* ---- Save ------------------------------------------------------------------------------------ */
+
+static void put_time(const sinew_world *world, sinew_section_writer *writer)
+{
+    sinew_section_begin(writer, "TIME", true, 0);
+    sinew_section_put(writer, &world->step_count, sizeof world->step_count);
+    sinew_section_put(writer, &world->time, sizeof world->time);
+    sinew_section_end(writer);
+}
+
+static void put_body(const sinew_world *world, int32_t index, sinew_section_writer *writer)
+{
+    const sinew_body_record *body = &world->bodies[index];
+    const sinew_real *arrays[] = {world->q, world->v, world->force};
+    sinew_section_begin(writer, "BODY", true, (uint32_t)index);
+    char *at = sinew_section_reserve(writer, 9 * (size_t)body->count * sizeof(sinew_real));
+    for (int a = 0; at && a < 3; a++)
+        for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
+            memcpy(at, arrays[a] + 4 * (size_t)world->inside[i], 3 * sizeof(sinew_real));
+    sinew_section_end(writer);
+}
+
+static void put_tear(const sinew_tear *tear, int32_t index, sinew_section_writer *writer)
+{
+    const int64_t head[3] = {tear->report.edges, tear->report.vertices, tear->report.refused};
+    sinew_section_begin(writer, "TEAR", true, (uint32_t)index);
+    sinew_section_put(writer, head, sizeof head);
+    sinew_section_put(writer, tear->log, tear->log_count * sizeof *tear->log);
+    sinew_section_end(writer);
+}
+
+static void put_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_writer *writer)
+{
+    const uint32_t head[2] = {guide->key_count > 0, (uint32_t)guide->count};
+    sinew_section_begin(writer, tag, true, (uint32_t)index);
+    sinew_section_put(writer, head, sizeof head);
+    sinew_section_put(writer, guide->base, 3 * (size_t)guide->count * sizeof *guide->base);
+    sinew_section_end(writer);
+}
+
+/* Whether the solver goes into the next step with something from those before: changes that it is going to take over
+ * leave that to it, others make it begin anew. */
+static bool solver_remembers(const sinew_world *world)
+{
+    const sinew_solver_ops *ops = world->solve.ops;
+    return ops && !(world->solver_changed & ~(ops->refreshes | SINEW_CHANGED_DEF)) && ops->state_size &&
+           ops->state_size(&world->solve) > 0;
+}
+
+static void put_solver(const sinew_world *world, sinew_section_writer *writer)
+{
+    const sinew_solve *solve = &world->solve;
+    if (!solver_remembers(world))
+        return;
+    char name[SOLVER_NAME] = "";
+    strncpy(name, solve->ops->info.name, sizeof name - 1);
+    sinew_section_begin(writer, "SOLV", true, 0);
+    sinew_section_put(writer, name, sizeof name);
+    void *room = sinew_section_reserve(writer, solve->ops->state_size(solve));
+    if (room)
+        solve->ops->state_save(solve, room);
+    sinew_section_end(writer);
+}
+
+/* Places of each kind, as GENS counts them. */
+enum {
+    OF_BODIES,
+    OF_ENERGIES,
+    OF_PINS,
+    KINDS
+};
+
+static uint32_t generation_at(const sinew_world *world, int kind, int32_t place)
+{
+    return kind == OF_BODIES     ? world->bodies[place].generation
+           : kind == OF_ENERGIES ? world->energies[place].generation
+                                 : world->pins[place].generation;
+}
+
+static void put_generations(const sinew_world *world, sinew_section_writer *writer)
+{
+    const uint32_t counts[KINDS] = {(uint32_t)world->body_count, (uint32_t)world->energy_count,
+                                    (uint32_t)world->pin_count};
+    bool any = false;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int32_t i = 0; i < (int32_t)counts[kind]; i++)
+            any = any || generation_at(world, kind, i) > 0;
+    if (!any)
+        return;
+    sinew_section_begin(writer, "GENS", false, 0);
+    sinew_section_put(writer, counts, sizeof counts);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int32_t i = 0; i < (int32_t)counts[kind]; i++) {
+            const uint32_t generation = generation_at(world, kind, i);
+            sinew_section_put(writer, &generation, sizeof generation);
+        }
+    sinew_section_end(writer);
+}
+
+static void put_line(void *context, const char *name, const char *value)
+{
+    sinew_section_put(context, name, strlen(name));
+    sinew_section_put(context, "=", 1);
+    sinew_section_put(context, value, strlen(value));
+    sinew_section_put(context, "\n", 1);
+}
+
+static void put_sections(const sinew_world *world, sinew_section_writer *writer)
+{
+    put_time(world, writer);
+    for (int32_t i = 0; i < world->body_count; i++)
+        if (world->bodies[i].mesh) {
+            put_body(world, i, writer);
+            if (world->bodies[i].tear && world->bodies[i].tear->log_count > 0)
+                put_tear(world->bodies[i].tear, i, writer);
+        }
+    for (int32_t i = 0; i < world->energy_count; i++)
+        if (world->energies[i].targets.count > 0)
+            put_guide(&world->energies[i].targets, "GOAL", i, writer);
+    for (int32_t i = 0; i < world->pin_count; i++)
+        if (world->pins[i].count > 0)
+            put_guide(&world->pins[i].guide, "PINS", i, writer);
+    put_solver(world, writer);
+    sinew_contact_put_sections(world, writer);
+    put_generations(world, writer);
+    sinew_section_begin(writer, "SIGN", false, 0);
+    sinew_world_signature(world, put_line, writer);
+    sinew_section_end(writer);
+    if (!world->note)
+        return;
+    sinew_section_begin(writer, "NOTE", false, 0);
+    sinew_section_put(writer, world->note, strlen(world->note));
+    sinew_section_end(writer);
+}
+
+static sinew_section_writer count_sections(const sinew_world *world)
+{
+    sinew_section_writer counted;
+    sinew_sections_begin(&counted, NULL, 0);
+    put_sections(world, &counted);
+    return counted;
+}
+
+size_t sinew_world_state_size(const sinew_world *world)
+{
+    if (!SINEW_ASSERT(world))
+        return 0;
+    const sinew_section_writer counted = count_sections(world);
+    return sinew_sections_size(&counted);
+}
+
+sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size)
+{
+    if (!SINEW_ASSERT(world && blob))
+        return SINEW_ERROR_USAGE;
+    const sinew_section_writer counted = count_sections(world);
+    if (!SINEW_ASSERT(size >= sinew_sections_size(&counted)))
+        return SINEW_ERROR_USAGE;
+    sinew_section_writer writer;
+    sinew_sections_begin(&writer, blob, counted.count);
+    put_sections(world, &writer);
+    sinew_sections_end(&writer);
+    return SINEW_OK;
+}
+
+/* ---- Checks before anything is taken --------------------------------------------------------- */
+
+static bool finite_reals(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sinew_real value;
+        memcpy(&value, bytes + i * sizeof value, sizeof value);
+        if (!isfinite(value))
+            return false;
+    }
+    return true;
+}
+
+static sinew_status fail_numbers(sinew_error *error, const char *where, int32_t index)
+{
+    return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: %s %d holds numbers that are not finite", where,
+                      (int)index);
+}
+
+static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
+{
+    size_t size;
+    int64_t steps;
+    double time;
+    const char *content = sinew_sections_find(reader, "TIME", 0, &size);
+    if (!content || size != sizeof steps + sizeof time)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: it has no time");
+    memcpy(&steps, content, sizeof steps);
+    memcpy(&time, content + sizeof steps, sizeof time);
+    if (!isfinite(time) || steps < 0 || steps > INT64_MAX / 2)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its time is no time");
+    return SINEW_OK;
+}
+
+/* The deeds of a body's tears in a state that the world has not seen yet, *count numbers, to be released by the caller;
+ * the state may lie at any address. NULL where there are none, or no memory: then *count is above 0. */
+static int32_t *new_deeds(const sinew_world *world, int32_t index, sinew_section_reader *reader, size_t *count)
+{
+    size_t size;
+    const sinew_tear *tear = world->bodies[index].tear;
+    const char *content = sinew_sections_find(reader, "TEAR", (uint32_t)index, &size);
+    const size_t done = tear ? tear->log_count : 0;
+    *count = content ? (size - TEAR_HEAD) / sizeof(int32_t) - done : 0;
+    int32_t *deeds = *count > 0 ? sinew_allocate(&world->allocator, *count, sizeof *deeds) : NULL;
+    if (deeds)
+        memcpy(deeds, content + TEAR_HEAD + done * sizeof *deeds, *count * sizeof *deeds);
+    return deeds;
+}
+
+/* Whether the tears of a state go on from those of the world: its log begins with the world's. *copies: vertices that
+ * the rest of it adds. */
+static sinew_status check_tear(const sinew_world *world, int32_t index, sinew_section_reader *reader, int64_t *copies,
+                               sinew_error *error)
+{
+    size_t size, more;
+    const char *content = sinew_sections_find(reader, "TEAR", (uint32_t)index, &size);
+    const sinew_body_record *body = &world->bodies[index];
+    const size_t done = body->tear ? body->tear->log_count : 0;
+    *copies = 0;
+    if (!content && done == 0)
+        return SINEW_OK;
+    if (content && !body->tear)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "body %d tears there, not in the world: build it the same way",
+                          (int)index);
+    if (content && (size < TEAR_HEAD || size % sizeof(int32_t) != 0))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the tears of body %d are cut off", (int)index);
+    if (!content || size - TEAR_HEAD < done * sizeof(int32_t) ||
+        (done > 0 && memcmp(content + TEAR_HEAD, body->tear->log, done * sizeof(int32_t)) != 0))
+        return sinew_fail(error, SINEW_ERROR_FORMAT,
+                          "body %d is torn otherwise in the world, and tears do not heal: build it the same way",
+                          (int)index);
+    int32_t *deeds = new_deeds(world, index, reader, &more);
+    if (!deeds && more > 0)
+        return sinew_fail_memory(error, "the tears of a state");
+    const bool sound = sinew_tear_log_is_sound(body->mesh, deeds, more);
+    *copies = sinew_tear_log_copies(deeds, more);
+    sinew_release(&world->allocator, deeds);
+    return sound ? SINEW_OK
+                 : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the tears of body %d are none", (int)index);
+}
+
+static sinew_status check_body(const sinew_world *world, int32_t index, sinew_section_reader *reader,
+                               sinew_error *error)
+{
+    size_t size;
+    int64_t copies;
+    const char *content = sinew_sections_find(reader, "BODY", (uint32_t)index, &size);
+    const sinew_status status = check_tear(world, index, reader, &copies, error);
+    if (status != SINEW_OK)
+        return status;
+    const size_t reals = 9 * ((size_t)world->bodies[index].count + (size_t)copies);
+    if (!content)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "has no body %d, the world has: build it the same way",
+                          (int)index);
+    if (size != reals * sizeof(sinew_real))
+        return sinew_fail(error, SINEW_ERROR_FORMAT,
+                          "body %d has %zu particles there, %d in the world: build it the same way", (int)index,
+                          size / (9 * sizeof(sinew_real)), (int)world->bodies[index].count);
+    return finite_reals(content, reals) ? sinew_contact_check_body(index, reals / 9, reader, error)
+                                        : fail_numbers(error, "body", index);
+}
+
+static sinew_status check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    const uint32_t count = sinew_sections_count(reader, "BODY");
+    uint32_t live = 0;
+    for (int32_t i = 0; i < world->body_count; i++)
+        live += world->bodies[i].mesh != NULL;
+    if (count != live)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "has %u bodies, the world has %u: build it the same way", count,
+                          live);
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->body_count && status == SINEW_OK; i++)
+        if (world->bodies[i].mesh)
+            status = check_body(world, i, reader, error);
+    return status;
+}
+
+/* Whether the section of these targets is there and has as many points, moved by keys only where the world has some. */
+static bool guide_fits(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
+                       sinew_error *error)
+{
+    size_t size;
+    uint32_t head[2] = {0};
+    const char *what = tag[0] == 'G' ? "the targets of energy" : "pin";
+    const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
+    if (content && size >= sizeof head)
+        memcpy(head, content, sizeof head);
+    if (!content || head[1] != (uint32_t)guide->count ||
+        size != sizeof head + 3 * (size_t)guide->count * sizeof(sinew_real)) {
+        sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d has %u points there, %d in the world: build it the same way", what,
+                   (int)index, (unsigned)head[1], (int)guide->count);
+        return false;
+    }
+    const bool moves = head[0] > 1 || (head[0] == 1 && guide->key_count == 0);
+    if (moves)
+        sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d is moved by key frames there, and the world has none for it", what,
+                   (int)index);
+    return !moves;
+}
+
+static sinew_status check_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
+                                sinew_error *error)
+{
+    size_t size;
+    if (!guide_fits(guide, tag, index, reader, error))
+        return SINEW_ERROR_FORMAT;
+    const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
+    return finite_reals(content + 2 * sizeof(uint32_t), 3 * (size_t)guide->count)
+               ? SINEW_OK
+               : fail_numbers(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
+}
+
+static sinew_status check_guides(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    uint32_t goals = 0, pins = 0;
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++)
+        if (world->energies[i].targets.count > 0) {
+            status = check_guide(&world->energies[i].targets, "GOAL", i, reader, error);
+            goals++;
+        }
+    for (int32_t i = 0; i < world->pin_count && status == SINEW_OK; i++)
+        if (world->pins[i].count > 0) {
+            status = check_guide(&world->pins[i].guide, "PINS", i, reader, error);
+            pins++;
+        }
+    if (status == SINEW_OK &&
+        (goals != sinew_sections_count(reader, "GOAL") || pins != sinew_sections_count(reader, "PINS")))
+        status = sinew_fail(error, SINEW_ERROR_FORMAT,
+                            "has %u pins and %u energies with targets, the world has %u and %u: build it the same way",
+                            sinew_sections_count(reader, "PINS"), sinew_sections_count(reader, "GOAL"), pins, goals);
+    return status;
+}
+
+/* ---- Load ------------------------------------------------------------------------------------ */
+
+/* The solver is prepared anew: it may remember steps that the state has not seen. */
+static void forget_steps(sinew_world *world)
+{
+    sinew_world_note_change(world, SINEW_CHANGED_SOLVER);
+}
+
+/* The solver's memory of the state's steps. Another solver than the one that wrote it begins without. */
+static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    const sinew_solver_ops *ops =
+        world->solver_changed == 0 ? world->solve.ops : sinew_solver_get_ops(world->def.solver.kind);
+    size_t size;
+    const char *content = sinew_sections_find(reader, "SOLV", 0, &size);
+    if (content && (size < SOLVER_NAME || memchr(content, '\0', SOLVER_NAME) == NULL))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its solver has no name");
+    if (!ops->state_load)
+        return SINEW_OK;
+    if (!content || strcmp(content, ops->info.name) != 0) {
+        forget_steps(world);
+        return SINEW_OK;
+    }
+    const sinew_status status = sinew_world_prepare(world, error);
+    if (status == SINEW_ERROR_MEMORY)
+        return status;
+    if (status != SINEW_OK) {
+        /* The world cannot be stepped as it is, as the next step will say. The state may have been saved in it so. */
+        sinew_error_clear(error);
+        forget_steps(world);
+        return SINEW_OK;
+    }
+    if (ops->state_load(&world->solve, content + SOLVER_NAME, size - SOLVER_NAME))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_FORMAT,
+                      "%s does not take what it remembered: it is damaged or of another scene", ops->info.name);
+}
+
+static void take_body(sinew_world *world, int32_t index, sinew_section_reader *reader)
+{
+    const sinew_body_record *body = &world->bodies[index];
+    sinew_real *arrays[] = {world->q, world->v, world->force};
+    size_t size;
+    const char *at = sinew_sections_find(reader, "BODY", (uint32_t)index, &size);
+    for (int a = 0; a < 3; a++)
+        for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
+            memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
+    sinew_contact_take_body(world, index, reader);
+}
+
+static void take_guide(sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader)
+{
+    size_t size;
+    uint32_t moving;
+    const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
+    memcpy(&moving, content, sizeof moving);
+    memcpy(guide->base, content + 2 * sizeof moving, 3 * (size_t)guide->count * sizeof *guide->base);
+    if (!moving)
+        sinew_guide_set(guide, guide->base);
+}
+
+static void take_time(sinew_world *world, sinew_section_reader *reader)
+{
+    size_t size;
+    const char *content = sinew_sections_find(reader, "TIME", 0, &size);
+    memcpy(&world->step_count, content, sizeof world->step_count);
+    memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
+}
+
+/* Does the tears of a state that the world has not seen yet. */
+static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; i < world->body_count && status == SINEW_OK; i++) {
+        size_t count, size;
+        int64_t counts[3];
+        const char *head = world->bodies[i].mesh ? sinew_sections_find(reader, "TEAR", (uint32_t)i, &size) : NULL;
+        if (!head)
+            continue;
+        memcpy(counts, head, sizeof counts);
+        int32_t *deeds = new_deeds(world, i, reader, &count);
+        if (count > 0)
+            status = deeds ? sinew_tear_do(world, (sinew_body){i, world->bodies[i].generation}, deeds, count, error)
+                           : sinew_fail_memory(error, "the tears of a state");
+        sinew_release(&world->allocator, deeds);
+        world->bodies[i].tear->report = (sinew_tear_report){counts[0], counts[1], counts[2]};
+    }
+    return status;
+}
+
+/* Everything has been checked: nothing can fail from here on. */
+static void take_sections(sinew_world *world, sinew_section_reader *reader)
+{
+    take_time(world, reader);
+    for (int32_t i = 0; i < world->body_count; i++)
+        if (world->bodies[i].mesh)
+            take_body(world, i, reader);
+    for (int32_t i = 0; i < world->energy_count; i++)
+        if (world->energies[i].targets.count > 0)
+            take_guide(&world->energies[i].targets, "GOAL", i, reader);
+    for (int32_t i = 0; i < world->pin_count; i++)
+        if (world->pins[i].count > 0)
+            take_guide(&world->pins[i].guide, "PINS", i, reader);
+    sinew_contact_take_sections(world, true, reader);
+}
+
+/* A copy of the note's text; *note is NULL where there is none. */
+static sinew_status copy_note(const sinew_world *world, const char *text, size_t size, char **note, sinew_error *error)
+{
+    *note = NULL;
+    if (!text)
+        return SINEW_OK;
+    if (memchr(text, '\0', size))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its note is no text");
+    *note = sinew_allocate(&world->allocator, size + 1, 1);
+    if (!*note)
+        return sinew_fail_memory(error, "the note of a state");
+    memcpy(*note, text, size);
+    (*note)[size] = '\0';
+    return SINEW_OK;
+}
+
+static void replace_note(sinew_world *world, char *note)
+{
+    sinew_release(&world->allocator, world->note);
+    world->note = note;
+}
+
+sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && blob))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_load needs a world and a state");
+    sinew_section_reader reader;
+    sinew_status status = sinew_sections_open(&reader, blob, size, known_tags, KNOWN_TAGS, error);
+    if (status == SINEW_OK)
+        status = check_time(&reader, error);
+    if (status == SINEW_OK)
+        status = check_bodies(world, &reader, error);
+    if (status == SINEW_OK)
+        status = check_guides(world, &reader, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_check_sections(world, true, &reader, error);
+    if (status != SINEW_OK)
+        return status;
+    size_t note_size;
+    char *note;
+    const char *text = sinew_sections_find(&reader, "NOTE", 0, &note_size);
+    status = copy_note(world, text, note_size, &note, error);
+    if (status == SINEW_OK)
+        status = take_tears(world, &reader, error);
+    if (status == SINEW_OK && !sinew_contact_make_take_room(world, &reader))
+        status = sinew_fail_memory(error, "the contacts of a state");
+    if (status == SINEW_OK)
+        status = take_solver(world, &reader, error);
+    if (status != SINEW_OK) {
+        sinew_release(&world->allocator, note);
+        return status;
+    }
+    take_sections(world, &reader);
+    replace_note(world, note);
+    return SINEW_OK;
+}
+
+/* ---- Restore --------------------------------------------------------------------------------- */
+
+/* A state whose sections are looked up by place and generation. */
+typedef struct saved_state {
+    sinew_section_reader reader;
+    const char *generations; /* NULL: all are 0 */
+    uint32_t counts[KINDS];
+} saved_state;
+
+static sinew_status open_saved(saved_state *saved, const void *blob, size_t size, sinew_error *error)
+{
+    *saved = (saved_state){0};
+    sinew_status status = sinew_sections_open(&saved->reader, blob, size, known_tags, KNOWN_TAGS, error);
+    if (status == SINEW_OK)
+        status = check_time(&saved->reader, error);
+    if (status != SINEW_OK)
+        return status;
+    size_t bytes;
+    const char *content = sinew_sections_find(&saved->reader, "GENS", 0, &bytes);
+    if (!content)
+        return SINEW_OK;
+    if (bytes < sizeof saved->counts)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its generations are cut off");
+    memcpy(saved->counts, content, sizeof saved->counts);
+    uint64_t total = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        total += saved->counts[kind];
+    if (bytes - sizeof saved->counts != total * sizeof(uint32_t))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: it has no generation for each place");
+    saved->generations = content + sizeof saved->counts;
+    return SINEW_OK;
+}
+
+/* Whether the thing at a place is the one that was there when the state was saved. */
+static bool same_generation(const sinew_world *world, const saved_state *saved, int kind, int32_t place)
+{
+    uint32_t was = 0;
+    size_t at = (size_t)place;
+    for (int k = 0; k < kind; k++)
+        at += saved->counts[k];
+    if (saved->generations && (uint32_t)place < saved->counts[kind])
+        memcpy(&was, saved->generations + at * sizeof was, sizeof was);
+    return was == generation_at(world, kind, place);
+}
+
+/* Restores one body, energy or pins; takes it over if `take`, else only looks. SINEW_ERROR_FORMAT: the state has it,
+ * and it is damaged; SINEW_ERROR_DATA: not there, or not as it is in the world. */
+static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t place, bool take, sinew_error *error)
+{
+    size_t size;
+    const char *content = sinew_sections_find(&saved->reader, "BODY", (uint32_t)place, &size);
+    if (!content || size != 9 * (size_t)world->bodies[place].count * sizeof(sinew_real) ||
+        !same_generation(world, saved, OF_BODIES, place))
+        return SINEW_ERROR_DATA;
+    const sinew_status status = check_body(world, place, &saved->reader, error);
+    if (status == SINEW_OK && take)
+        take_body(world, place, &saved->reader);
+    return status;
+}
+
+static sinew_status restore_guide(const sinew_world *world, saved_state *saved, int kind, int32_t place, bool take,
+                                  sinew_error *error)
+{
+    sinew_guide *guide = kind == OF_PINS ? &world->pins[place].guide : &world->energies[place].targets;
+    const char *tag = kind == OF_PINS ? "PINS" : "GOAL";
+    if (!guide_fits(guide, tag, place, &saved->reader, NULL) || !same_generation(world, saved, kind, place))
+        return SINEW_ERROR_DATA;
+    const sinew_status status = check_guide(guide, tag, place, &saved->reader, error);
+    if (status == SINEW_OK && take)
+        take_guide(guide, tag, place, &saved->reader);
+    return status;
+}
+
+static sinew_status restore_one(sinew_world *world, saved_state *saved, int kind, int32_t place, bool take,
+                                sinew_error *error)
+{
+    return kind == OF_BODIES ? restore_body(world, saved, place, take, error)
+                             : restore_guide(world, saved, kind, place, take, error);
+}
+
+static bool has_state(const sinew_world *world, int kind, int32_t place)
+{
+    return kind == OF_BODIES     ? world->bodies[place].mesh != NULL
+           : kind == OF_ENERGIES ? world->energies[place].targets.count > 0
+                                 : world->pins[place].count > 0;
+}
+
+/* All of one kind. */
+static sinew_status restore_kind(sinew_world *world, saved_state *saved, int kind, bool take, sinew_restored *report,
+                                 sinew_error *error)
+{
+    static const char *const tags[KINDS] = {"BODY", "GOAL", "PINS"};
+    const int32_t places[KINDS] = {world->body_count, world->energy_count, world->pin_count};
+    *report = (sinew_restored){0};
+    for (int32_t i = 0; i < places[kind]; i++) {
+        if (!has_state(world, kind, i))
+            continue;
+        const sinew_status status = restore_one(world, saved, kind, i, take, error);
+        if (status == SINEW_ERROR_FORMAT)
+            return status;
+        report->taken += status == SINEW_OK;
+        report->kept += status != SINEW_OK;
+    }
+    report->dropped = (int32_t)sinew_sections_count(&saved->reader, tags[kind]) - report->taken;
+    return SINEW_OK;
+}
+
+sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, size_t size, sinew_restore_report *report,
+                                       sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && blob))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_restore needs a world and a state");
+    saved_state saved;
+    sinew_restored counts[KINDS];
+    bool whole = true;
+    sinew_status status = open_saved(&saved, blob, size, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_check_sections(world, false, &saved.reader, error);
+    for (int kind = 0; kind < KINDS && status == SINEW_OK; kind++) {
+        status = restore_kind(world, &saved, kind, false, &counts[kind], error);
+        whole = whole && status == SINEW_OK && counts[kind].kept == 0 && counts[kind].dropped == 0;
+    }
+    if (status == SINEW_OK && !sinew_contact_make_take_room(world, &saved.reader))
+        status = sinew_fail_memory(error, "the contacts of a state");
+    if (status == SINEW_OK && whole)
+        status = take_solver(world, &saved.reader, error);
+    else if (status == SINEW_OK)
+        forget_steps(world);
+    if (status != SINEW_OK)
+        return status;
+    take_time(world, &saved.reader);
+    for (int kind = 0; kind < KINDS; kind++)
+        restore_kind(world, &saved, kind, true, &counts[kind], NULL);
+    sinew_contact_take_sections(world, false, &saved.reader);
+    if (report)
+        *report = (sinew_restore_report){counts[OF_BODIES], counts[OF_ENERGIES], counts[OF_PINS]};
+    return SINEW_OK;
+}
+
+sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world && blob))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_check needs a world and a state");
+    sinew_section_reader reader;
+    sinew_status status = sinew_sections_open(&reader, blob, size, known_tags, KNOWN_TAGS, error);
+    if (status != SINEW_OK)
+        return status;
+    size_t length;
+    const char *text = sinew_sections_find(&reader, "SIGN", 0, &length);
+    if (!text)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "does not say which scene it belongs to");
+    return sinew_world_signature_check(world, text, length, error);
+}
+
+/* ---- Note ------------------------------------------------------------------------------------ */
+
+sinew_status sinew_world_set_note(sinew_world *world, const char *text)
+{
+    char *note;
+    if (!SINEW_ASSERT(world))
+        return SINEW_ERROR_USAGE;
+    sinew_status status = copy_note(world, text, text ? strlen(text) : 0, &note, NULL);
+    if (status == SINEW_OK)
+        replace_note(world, note);
+    return status;
+}
+
+const char *sinew_world_note(const sinew_world *world)
+{
+    return SINEW_ASSERT(world) && world->note ? world->note : "";
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * step.c: one step, stage by stage:
+ *
+ *     tear      edges that the last step stretched too far part
+ *     targets   pins and anchors go to where they are at t + h
+ *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
+ *     solve     q = argmin g, from q_n with the pins moved
+ *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep where the solver makes some)
+ *     contact   before: pairs, cells, contacts; after: forces, restitution (contact.h)
+ *     damping   of bodies and energies takes from v
+ *
+ * A step that becomes non-finite, or that cannot be prepared, leaves the state as it was.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/tasks.h"
+#include "world/contact/contact.h"
+#include "world/bodies/tear.h"
+#include "world/measure/fields.h"
+
+/* ---- Targets and prediction ------------------------------------------------------------------ */
+
+/* Numbers that all elements of an energy share, from the state at the start of a step. */
+static void share_numbers(const sinew_world *world, const sinew_energy_record *record, double time)
+{
+    sinew_real shared[SINEW_SHARED_MAX];
+    sinew_whole whole = sinew_energy_whole(world, &record->store);
+    whole.time = time;
+    record->batch->ops->share(&whole, shared);
+    sinew_batch_set_shared(record->batch, shared);
+}
+
+void sinew_world_move_targets(sinew_world *world, double time)
+{
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        sinew_energy_record *record = &world->energies[i];
+        if (record->batch && record->batch->ops->share)
+            share_numbers(world, record, time);
+        if (!record->batch || record->targets.count == 0)
+            continue;
+        sinew_guide_move(&record->targets, time);
+        sinew_batch_set_targets(record->batch, record->targets.current);
+    }
+    for (int32_t i = 0; i < world->pin_count; i++)
+        sinew_guide_move(&world->pins[i].guide, time);
+}
+
+static void place_pins(const sinew_world *world, sinew_real *q)
+{
+    for (int32_t p = 0; p < world->pin_count; p++) {
+        const sinew_pin_record *pin = &world->pins[p];
+        if (sinew_pin_is_partial(pin))
+            sinew_pin_place(pin, q);
+        for (int32_t i = 0; !sinew_pin_is_partial(pin) && i < pin->count; i++)
+            memcpy(q + 4 * (size_t)pin->particles[i], pin->guide.current + 3 * (size_t)i, 3 * sizeof *q);
+    }
+}
+
+double sinew_world_load_part(const sinew_world *world, int64_t step)
+{
+    const int64_t steps = world->def.load_steps;
+    return step >= steps ? 1 : (double)step / (double)steps;
+}
+
+static double load_on(const sinew_world *world, int32_t i, size_t c, double load)
+{
+    const double own = (double)world->force[4 * (size_t)i + c] + (double)world->mass[i] * (double)world->def.gravity[c];
+    return load * (world->load_force ? own + (double)world->load_force[4 * (size_t)i + c] : own);
+}
+
+void sinew_world_load(sinew_world *world, int64_t step)
+{
+    const double load = sinew_world_load_part(world, step);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 0; c < 3; c++)
+            world->f_ext[4 * (size_t)i + c] = (sinew_real)load_on(world, i, c, load);
+}
+
+void sinew_world_predict(sinew_world *world)
+{
+    const double h = (double)world->def.time_step, keep = exp(-(double)world->def.damping * h);
+    const double load = sinew_world_load_part(world, world->step_count + 1);
+    sinew_objective *o = &world->objective;
+    sinew_world_move_targets(world, world->time + h);
+    sinew_loads_evaluate(world);
+    sinew_world_load(world, world->step_count + 1);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
+            world->q_tilde[at] = (sinew_real)((double)world->q[at] + h * keep * (double)world->v[at] +
+                                              h * h * load_on(world, i, c, load) / (double)world->mass[i]);
+    place_pins(world, world->q_tilde);
+    o->h = h;
+    o->quasistatic = world->def.quasistatic;
+    o->rest = world->rest;
+    o->mass = world->mass;
+    o->q_tilde = world->q_tilde;
+    o->v = world->v;
+    o->v_kept = keep;
+    o->force = world->f_ext;
+    o->pinned = world->pinned;
+    o->filter = world->held_count > 0 ? world->filter : NULL;
+    o->held = world->held;
+    o->held_count = world->held_count;
+}
+
+/* ---- Prepare --------------------------------------------------------------------------------- */
+
+/* The live batches, fixed ones before transient ones; returns how many, *fixed of them fixed. */
+static int32_t list_batches(sinew_world *world, int32_t *fixed)
+{
+    int32_t live = 0;
+    for (int layer = 0; layer < 2; layer++) {
+        for (int32_t i = 0; i < world->energy_count; i++)
+            if (world->energies[i].batch && world->energies[i].batch->transient == (layer == 1))
+                world->batches[live++] = world->energies[i].batch;
+        *fixed = layer == 0 ? live : *fixed;
+    }
+    if (world->contact && world->contact->layered)
+        world->batches[live++] = world->contact->batch;
+    return live;
+}
+
+sinew_status sinew_world_layer(sinew_world *world, sinew_error *error)
+{
+    int32_t fixed;
+    if (!world->batches)
+        world->batches = sinew_allocate(&world->allocator, (size_t)world->energy_capacity + 1, sizeof(sinew_batch *));
+    if (!world->batches)
+        return sinew_fail_memory(error, "contacts");
+    const int32_t live = list_batches(world, &fixed);
+    return sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
+}
+
+static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    int32_t fixed;
+    if (world->objective_changed == 0)
+        return SINEW_OK;
+    const int32_t live = list_batches(world, &fixed);
+    if (world->objective_changed & SINEW_CHANGED_ELEMENTS) {
+        sinew_solve_release(&world->solve);
+        world->objective.particle_count = world->particle_count;
+        status = sinew_objective_build(&world->objective, world->batches, live, error);
+    } else {
+        status = sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
+    }
+    if (status == SINEW_OK)
+        world->objective_changed = 0;
+    return status;
+}
+
+/* Whether some fixed element is switched off; shows all as if they were on, or as they are. */
+static bool show_all(sinew_world *world, bool all)
+{
+    bool any = false;
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        sinew_batch *batch = world->energies[i].batch;
+        if (!batch || batch->transient || batch->off_count == 0)
+            continue;
+        sinew_batch_show_all(batch, all);
+        any = true;
+    }
+    return any;
+}
+
+/* Solvers that make elements of their own ask for the parameters of those that there are; records may move later. */
+static void show_parameters(sinew_world *world, bool show)
+{
+    for (int32_t i = 0; i < world->energy_count; i++)
+        if (world->energies[i].batch) {
+            world->energies[i].batch->parameters_of = show ? sinew_energy_parameters : NULL;
+            world->energies[i].batch->origin = show ? &world->energies[i] : NULL;
+        }
+}
+
+/* Preparation depends on the rest shape and on all elements, whoever is switched off, so that a loaded state goes on
+ * with the same bits; then the solver sees who is. */
+static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
+{
+    const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
+    uint32_t changed = world->solver_changed & ~(uint32_t)SINEW_CHANGED_SWITCHED;
+    const uint32_t refreshes = world->solve.ops ? world->solve.ops->refreshes | SINEW_CHANGED_DEF : 0;
+    const bool anew = changed & all || changed & ~refreshes;
+    bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
+    sinew_status status = SINEW_OK;
+    if (changed) {
+        if (anew)
+            off |= show_all(world, true);
+        show_parameters(world, true);
+        status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
+        show_parameters(world, false);
+        if (anew)
+            show_all(world, false);
+    }
+    if (status == SINEW_OK && off)
+        status = sinew_solve_refresh(&world->solve, &world->def.solver, SINEW_CHANGED_SWITCHED, error);
+    if (status == SINEW_OK)
+        world->solver_changed = 0;
+    else
+        world->solver_changed |= SINEW_CHANGED_SOLVER;
+    return status;
+}
+
+sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
+{
+    sinew_error_clear(error);
+    if (!SINEW_ASSERT(world))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
+    /* Whatever works on several threads prepares first, so this is the one place to say whose threads they are. */
+    sinew_tasks_use(&world->def.tasks);
+    if (world->objective_changed | world->solver_changed)
+        sinew_contact_unlayer(world);
+    sinew_status status = sinew_world_check_contact(world, error);
+    if (status == SINEW_OK && world->solver_changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_ELEMENTS))
+        status = sinew_world_find_held(world, error);
+    if (status == SINEW_OK)
+        status = prepare_objective(world, error);
+    if (status == SINEW_OK)
+        status = sinew_loads_prepare(world, error);
+    if (status == SINEW_OK)
+        status = sinew_damping_prepare(world, error);
+    if (status != SINEW_OK || world->solver_changed == 0)
+        return status;
+    sinew_world_predict(world);
+    status = world->solver_changed == SINEW_CHANGED_DEF ? SINEW_OK : sinew_world_check(world, error);
+    return status == SINEW_OK ? prepare_solver(world, error) : status;
+}
+
+/* ---- Step ------------------------------------------------------------------------------------ */
+
+static void accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
+{
+    const double h = (double)world->def.time_step;
+    for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++) {
+        world->v[i] = world->def.quasistatic ? 0 : v ? v[i] : (sinew_real)(((double)q[i] - (double)world->q[i]) / h);
+        world->q[i] = q[i];
+    }
+    world->time += h;
+    world->step_count++;
+    world->q_version++;
+}
+
+static uint32_t inversion_bit(sinew_world *world)
+{
+    double smallest, largest;
+    int32_t inverted;
+    sinew_objective_determinants(&world->objective, world->q, &smallest, &largest, &inverted);
+    return inverted > 0 ? SINEW_STEP_INVERTED : 0;
+}
+
+static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
+                                             .gap = NAN,
+                                             .gap_reason = "",
+                                             .violation = NAN,
+                                             .stationarity = NAN,
+                                             .complementarity = NAN,
+                                             .constraints = ""};
+
+/* There was no memory for contacts: the state stays, and the next step makes the solver anew. */
+static uint32_t lose_step(sinew_world *world, sinew_step_result *out)
+{
+    sinew_contact_abandon(world);
+    world->solver_changed |= SINEW_CHANGED_SOLVER;
+    *out = unprepared;
+    return out->bits;
+}
+
+uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
+{
+    sinew_step_result own;
+    sinew_step_result *out = result ? result : &own;
+    *out = unprepared;
+    if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
+        sinew_world_prepare(world, &world->error) != SINEW_OK ||
+        sinew_balance_prepare(world, &world->error) != SINEW_OK)
+        return out->bits;
+    sinew_solve *solve = &world->solve;
+    sinew_balance_begin(world);
+    sinew_world_predict(world);
+    sinew_balance_note(world);
+    memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
+    place_pins(world, solve->q);
+    solve->q_start = world->q;
+    solve->step = world->step_count + 1;
+    const bool touches = sinew_contact_is_on(world);
+    if (touches && sinew_contact_begin(world, &world->error) != SINEW_OK)
+        return lose_step(world, out);
+    if (touches) {
+        memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
+        place_pins(world, solve->q);
+    }
+    sinew_solve_run(solve, out);
+    if (solve->lost)
+        return lose_step(world, out);
+    const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
+    if (!kept) {
+        accept(world, solve->q, solve->v_end);
+        if (touches)
+            sinew_contact_end(world, out);
+        sinew_damping_apply(world);
+        if (solve->def.measure != SINEW_MEASURE_NOTHING)
+            out->bits |= inversion_bit(world);
+    } else if (touches)
+        sinew_contact_abandon(world);
+    sinew_balance_end(world, !kept);
+    return out->bits;
+}
+
+const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count)
+{
+    if (!SINEW_ASSERT(world && count))
+        return NULL;
+    *count = world->solve.row_count;
+    return world->solve.rows;
+}
+
+const char *sinew_world_error(const sinew_world *world)
+{
+    return SINEW_ASSERT(world) ? world->error.text : "";
+}
+
+const char *sinew_step_bit_name(uint32_t bit)
+{
+    static const char *const names[] = {"not_converged", "not_finite", "inverted",   "indefinite",  "stalled",
+                                        "unprepared",    "round_off",  "unmeasured", "contact",     "held_back",
+                                        "contact_full",  "crossed",    "explicit",   "constraints", "contradictory"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (bit == 1u << i)
+            return names[i];
+    return "";
+}
